@@ -1,0 +1,36 @@
+import { type Setting, settings } from '../src/platform/settings.ts'
+
+const intro = `# Configuration
+
+<!-- Generated from src/platform/settings.ts by \`npm run generate\`; do not edit. -->
+
+Every setting comes from the environment. A process reads only the settings of its own and refuses to start when one is wrong, naming
+every mistake at once; a variable that begins with \`FLORIN_\` and is not in this table is a mistake too. A secret can also come from a
+file: set \`<NAME>_FILE\` to its path instead.
+
+| Setting | Read by | Default | Meaning |
+|---|---|---|---|
+`
+
+export function renderSettings(): string {
+  const rows = (Object.values(settings) as Setting[]).map(({ env, for: processes, schema, secret }) => {
+    const {
+      default: fallback,
+      description = '',
+      ...rules
+    } = schema as { default?: unknown; description?: string; [rule: string]: unknown }
+    const value =
+      fallback === undefined
+        ? description.includes('Default:')
+          ? 'see right'
+          : 'none: must be set'
+        : `\`${String(fallback)}\``
+    return `| \`${env}\`${secret ? ' (secret)' : ''} | ${processes.join(', ')} | ${value} | ${description}${constraint(rules)} |`
+  })
+  return `${intro}${rows.join('\n')}\n`
+}
+
+function constraint({ enum: values, minimum, maximum }: Record<string, unknown>): string {
+  if (Array.isArray(values)) return ` One of ${values.map((value) => `\`${String(value)}\``).join(', ')}.`
+  return minimum === undefined ? '' : ` From ${String(minimum)} to ${String(maximum)}.`
+}

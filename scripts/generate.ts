@@ -1,0 +1,33 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeApi } from '../src/http/openapi.ts'
+import { renderReference } from '../src/http/reference/page.ts'
+import { routes } from '../src/http/routes.ts'
+import { renderSettings } from './configuration.ts'
+
+/** Writes everything that is generated from the code; with --check it only says what is out of date. */
+const root = join(import.meta.dirname, '..')
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+const document = describeApi(routes, { version })
+
+const generated: Record<string, string> = {
+  'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+  'public/docs/index.html': renderReference(document),
+  'docs/configuration.md': renderSettings(),
+}
+
+const current = (file: string) => {
+  try {
+    return readFileSync(join(root, file), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+const stale = Object.keys(generated).filter((file) => current(file) !== generated[file])
+if (!process.argv.includes('--check')) {
+  for (const file of stale) writeFileSync(join(root, file), generated[file] ?? '')
+  console.log(stale.length === 0 ? 'everything is up to date' : `wrote ${stale.join(', ')}`)
+} else if (stale.length > 0) {
+  console.error(`${stale.join(', ')} out of date: run \`npm run generate\` and commit the result`)
+  process.exitCode = 1
+}

@@ -1,0 +1,2 @@
+export const auditActions = ['created', 'updated', 'deleted', 'voided', 'canceled', 'captured'] as const
+export type AuditAction = (typeof auditActions)[number]

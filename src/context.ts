@@ -1,0 +1,32 @@
+import type { Accounts } from './platform/accounts.ts'
+import type { Log } from './platform/log.ts'
+import type { Db } from './platform/postgres.ts'
+import type { Scope } from './scopes.ts'
+
+/** Who makes the request: an API key pair through a token it signed, or the command line. */
+export interface Caller {
+  /** Null for the command line, as are the other two. */
+  keyPairId: string | null
+  thumbprint: string | null
+  displayName: string
+  /** The token's identity, `kid` and `jti`; the same for every byte-different twin of one token. */
+  tokenId: string | null
+  scopes: ReadonlySet<Scope>
+  /** Every merchant account the key pair may act upon. */
+  reach: Accounts
+}
+
+/** What an operation works with. Ports only: no area lives here. */
+export interface Context {
+  db: Db
+  now: () => Date
+  log: Log
+  requestId: string
+  /** Id of the operation that runs. */
+  operation: string
+  /** The base URL that clients use. */
+  baseUrl: string
+  caller: Caller
+  /** The accounts this request acts upon; also what row level security lets it see. */
+  accounts: Accounts
+}

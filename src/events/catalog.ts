@@ -1,0 +1,29 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { DateTime, Enum, Uuid } from '../schema.ts'
+
+/** What an event says of the resource it is about, by the event's name. The public contract: one line a name. */
+
+const KeyPairTarget = Type.Object(
+  {
+    type: Type.Literal('api-key-pair'),
+    id: Uuid(),
+    thumbprint: Type.String(),
+    display_name: Type.String(),
+    algorithm: Enum(['ECDSA', 'RSA']),
+    enabled: Type.Boolean(),
+    roles: Type.Array(Type.Object({ id: Uuid(), name: Type.String() })),
+    merchant_accounts: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
+    created_at: DateTime(),
+    updated_at: DateTime(),
+  },
+  { title: 'APIKeyPairEventTarget', additionalProperties: false },
+)
+
+export const eventCatalog = {
+  'api-key-pair.created': KeyPairTarget,
+  'api-key-pair.updated': KeyPairTarget,
+  'api-key-pair.deleted': KeyPairTarget,
+} as const satisfies Record<string, TSchema>
+
+export type EventName = keyof typeof eventCatalog
+export type EventTarget<Name extends EventName> = Static<(typeof eventCatalog)[Name]>

@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Caller, Context } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import type { Accounts } from '../platform/accounts.ts'
+import type { Log } from '../platform/log.ts'
+import type { HttpMetrics } from '../platform/metrics.ts'
+import type { Db } from '../platform/postgres.ts'
+import { type Authenticate, requireScope } from './authenticate.ts'
+import { acceptJsonOnly, bodyLimitBytes } from './body.ts'
+import type { CursorCodec } from './cursor.ts'
+import { answerError, badBody, badHeader } from './errors.ts'
+import { type AccountDirectory, selectAccounts } from './merchant-account.ts'
+import { openPage } from './pages.ts'
+import { type Route, scopesOf } from './route.ts'
+import type { StaticFile } from './static-files.ts'
+import { createValidator } from './validate.ts'
+
+export interface AppOptions {
+  routes: readonly Route[]
+  files: readonly StaticFile[]
+  authenticate: Authenticate
+  accounts: AccountDirectory
+  cursors: CursorCodec
+  db: Db
+  now: () => Date
+  log: Log
+  metrics: HttpMetrics
+  headerPrefix: string
+  /** The base URL that clients use; known once the server listens. */
+  baseUrl: () => string
+}
+
+/** What the edge learns of a request before its handler runs. */
+interface Admission {
+  route: Route | undefined
+  caller?: Caller
+  accounts?: Accounts
+  accountHeader?: string | undefined
+}
+
+const admissions = new WeakMap<FastifyRequest, Admission>()
+const tracer = trace.getTracer('florin')
+
+export function buildApp(options: AppOptions): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: 15_000,
+    keepAliveTimeout: 72_000, // longer than the usual 60 s of a load balancer, so that the balancer closes first
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: true,
+    http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
+    clientErrorHandler: answerBrokenRequest,
+  })
+  acceptJsonOnly(app)
+  const accountHeaderName = `${options.headerPrefix}Merchant-Account-ID`
+  const singleHeaders = new Set(
+    ['authorization', 'host', 'content-type', 'idempotency-key', 'early-data', accountHeaderName].map((name) =>
+      name.toLowerCase(),
+    ),
+  )
+
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.headers({
+      'x-request-id': request.id,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=31536000; includeSubDomains',
+    })
+    const { route } = request.routeOptions.config as { route?: Route }
+    admissions.set(request, { route })
+    refuseRepeated(request, singleHeaders)
+    const isSafe = request.method === 'GET' || request.method === 'HEAD'
+    if (request.headers['early-data'] === '1' && !isSafe) throw new ApiError('too_early', { message: tooEarly })
+  })
+
+  for (const route of options.routes) addRoute(app, route, options, accountHeaderName)
+  for (const file of options.files) addFile(app, file)
+
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options.log))
+  app.setNotFoundHandler((request, reply) => {
+    const allow = allowedMethods(request.url, [
+      ...options.routes,
+      ...options.files.map(({ path }) => ({ method: 'GET', path })),
+    ])
+    const error = allow ? new ApiError('method_not_allowed', { headers: { allow } }) : new ApiError('not_found')
+    return sendError(error, request, reply, options.log)
+  })
+  app.addHook('onResponse', async (request, reply) => report(request, reply, options))
+  return app
+}
+
+const tooEarly = 'The request came as TLS early data, which can be replayed; send it again after the handshake'
+
+function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accountHeaderName: string): void {
+  const scopes = scopesOf(route)
+  const validate = createValidator(route)
+  const [status, schema] = route.returns
+  const headerKey = accountHeaderName.toLowerCase()
+
+  app.route({
+    method: route.method,
+    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { route },
+    // What is not in the response schema is not sent: a field cannot leak by being in a row.
+    ...(schema && { schema: { response: { [status]: schema } } }),
+    // Before the body is read, so that 401 and 403 win over anything that may be wrong with it.
+    onRequest: async (request) => {
+      const caller = await options.authenticate(request.headers.authorization)
+      const admission = admissions.get(request)
+      if (admission) admission.caller = caller
+      requireScope(caller, scopes)
+      const value = singleHeader(request, headerKey)
+      const accounts = await selectAccounts(route, caller, { name: accountHeaderName, value }, options.accounts)
+      if (admission) Object.assign(admission, { accounts, accountHeader: value })
+    },
+    handler: async (request, reply) => {
+      const { caller, accounts, accountHeader } = admissions.get(request) ?? {}
+      if (!caller || !accounts) throw new Error('a handler ran before the request was admitted')
+      const { params, query, body } = validate({
+        params: request.params,
+        query: request.query as Record<string, unknown>,
+        body: request.body ?? undefined,
+      })
+      const ctx: Context = {
+        db: options.db,
+        now: options.now,
+        log: options.log,
+        requestId: request.id,
+        operation: route.id,
+        baseUrl: options.baseUrl(),
+        caller,
+        accounts,
+      }
+      const page = openPage(route, query, { keyPairId: caller.keyPairId ?? '', accountHeader }, options.cursors)
+      const output = await traced(route, request, () => route.handle(ctx, { params, query, body, page }))
+      return reply.code(status).send(output)
+    },
+  })
+}
+
+function addFile(app: FastifyInstance, file: StaticFile): void {
+  app.get(file.path, { config: { file: true } }, (request, reply) => {
+    void reply.headers(file.headers)
+    return request.headers['if-none-match'] === file.headers.etag ? reply.code(304).send() : reply.send(file.content)
+  })
+}
+
+function singleHeader(request: FastifyRequest, key: string): string | undefined {
+  const value = request.headers[key]
+  return Array.isArray(value) ? value[0] : value
+}
+
+/** Node keeps the first of some repeated headers and joins others; which one a proxy in front looked at is anybody's guess. */
+function refuseRepeated(request: FastifyRequest, names: ReadonlySet<string>): void {
+  const { rawHeaders } = request.raw
+  const seen = new Set<string>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    const key = name.toLowerCase()
+    if (!names.has(key)) continue
+    if (seen.has(key)) throw badHeader(name, 'value_error.conflict', 'Must be sent once')
+    seen.add(key)
+  }
+}
+
+/** A span per operation, continuing the caller's trace. Without an OpenTelemetry SDK this does nothing. */
+function traced(route: Route, request: FastifyRequest, work: () => unknown): unknown {
+  const parent = propagation.extract(context.active(), request.headers)
+  return tracer.startActiveSpan(
+    route.id,
+    { kind: SpanKind.SERVER, attributes: { 'http.request.method': route.method, 'http.route': route.path } },
+    parent,
+    async (span) => {
+      try {
+        return await work()
+      } catch (error) {
+        if (!(error instanceof ApiError)) span.setStatus({ code: SpanStatusCode.ERROR })
+        throw error
+      } finally {
+        span.end()
+      }
+    },
+  )
+}
+
+function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+  const { route } = admissions.get(request) ?? {}
+  const answer = answerError(thrown, route)
+  if (answer.isFault || answer.status >= 500) {
+    log.error('request failed', { request_id: request.id, ...(route && { operation: route.id }), error: thrown })
+  } else if (thrown instanceof ApiError && thrown.reason) {
+    log.info('request refused', { request_id: request.id, error_code: thrown.code, reason: thrown.reason })
+  }
+  return reply
+    .code(answer.status)
+    .headers(answer.headers)
+    .header('content-type', 'application/json; charset=utf-8')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(answer.body)
+}
+
+function report(request: FastifyRequest, reply: FastifyReply, { log, metrics }: AppOptions): void {
+  const { route, caller, accounts } = admissions.get(request) ?? {}
+  const operation = route?.id ?? 'none'
+  metrics.observeRequest(operation, reply.statusCode, reply.elapsedTime / 1000)
+  log.info('request', {
+    request_id: request.id,
+    operation,
+    method: request.method,
+    status: reply.statusCode,
+    duration_ms: Math.round(reply.elapsedTime * 100) / 100,
+    ...(caller?.keyPairId && { key_pair_id: caller.keyPairId }),
+    ...(accounts && { merchant_account_id: accounts === 'all' ? '*' : accounts.join(',') }),
+  })
+}
+
+/** The `Allow` header of a path that exists with other methods; undefined when the path does not exist. */
+function allowedMethods(url: string, known: readonly { method: string; path: string }[]): string | undefined {
+  const [path = ''] = url.split('?')
+  const methods = known
+    .filter((candidate) =>
+      new RegExp(`^${candidate.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+    )
+    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  return methods.length > 0 ? [...new Set(methods)].sort().join(', ') : undefined
+}
+
+/** Requests that the HTTP parser itself refuses never reach a route; they still get a body that says what is wrong. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (socket.destroyed || !socket.writable) return
+  const messages: Record<string, string> = {
+    HPE_HEADER_OVERFLOW: 'The headers are larger than 16 KiB',
+    ERR_HTTP_REQUEST_TIMEOUT: 'The request was not complete within the time limit',
+  }
+  const body = JSON.stringify(answerError(badBody(messages[error.code ?? ''] ?? 'The request is not valid HTTP')).body)
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\nx-request-id: ${randomUUID()}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,77 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Context } from '../context.ts'
+import type { PageRequest } from '../page.ts'
+import type { Scope } from '../scopes.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** What an example body may depend on, so that the same example can be sent many times. */
+export interface Sample {
+  merchantAccountId: string
+  unique: string
+}
+
+type StaticOr<Schema, Fallback> = Schema extends TSchema ? Static<Schema> : Fallback
+
+export interface Input<Params, Query, Body> {
+  params: StaticOr<Params, Record<never, never>>
+  query: StaticOr<Query, Record<never, never>>
+  body: StaticOr<Body, undefined>
+  /** The page asked for, on routes that say `paged`. */
+  page: PageRequest
+}
+
+export interface RouteDefinition<
+  Params extends TObject | undefined,
+  Query extends TObject | undefined,
+  Body extends TSchema | undefined,
+  Output extends TSchema | undefined,
+> {
+  /** Operation id: the name of the function, the SDK's method, the metric's label. */
+  id: string
+  method: Method
+  /** As in OpenAPI: `/api-key-pairs/{api_key_pair_id}`. The first segment is the area. */
+  path: string
+  summary: string
+  description?: string
+  /** Any one of these is enough. */
+  scope: Scope | readonly [Scope, ...Scope[]]
+  /**
+   * How the merchant account header is taken: `none` not at all (the request acts upon all the caller reaches), `one` names
+   * exactly one, `list` may also be `*`.
+   */
+  merchantAccount: 'none' | 'one' | 'list'
+  /** The shape of a validation failure: 400 with `details`, or 422 with `detail` where the specification lists it. */
+  validation?: 'details' | 'detail'
+  params?: Params
+  query?: Query
+  /** The query takes `cursor` and `limit`, and the answer is a collection. */
+  paged?: boolean
+  body?: Body
+  /** A body that succeeds in an instance with the sample's merchant account. */
+  example?: (sample: Sample) => StaticOr<Body, never>
+  returns: readonly [status: number, schema?: Output]
+  handle: (ctx: Context, input: Input<Params, Query, Body>) => Promise<StaticOr<Output, void>> | StaticOr<Output, void>
+}
+
+/** A route with its types forgotten, as the list holds it. */
+export type Route = Omit<
+  RouteDefinition<TObject | undefined, TObject | undefined, TSchema | undefined, TSchema | undefined>,
+  'handle' | 'example'
+> & {
+  example?: (sample: Sample) => unknown
+  handle: (ctx: Context, input: { params: unknown; query: unknown; body: unknown; page: PageRequest }) => unknown
+}
+
+export function route<
+  Params extends TObject | undefined = undefined,
+  Query extends TObject | undefined = undefined,
+  Body extends TSchema | undefined = undefined,
+  Output extends TSchema | undefined = undefined,
+>(definition: RouteDefinition<Params, Query, Body, Output>): Route {
+  // The edge validates the input against the same schemas before it calls, which is what makes this cast true.
+  return definition as unknown as Route
+}
+
+export const scopesOf = ({ scope }: Pick<Route, 'scope'>): readonly Scope[] =>
+  typeof scope === 'string' ? [scope] : scope

@@ -1,0 +1,15 @@
+import { apiKeyPairRoutes } from '../areas/api-key-pairs/routes.ts'
+import { auditLogRoutes } from '../areas/audit-logs/routes.ts'
+import { cardSchemeDefinitionRoutes } from '../areas/card-scheme-definitions/routes.ts'
+import { merchantAccountRoutes } from '../areas/merchant-accounts/routes.ts'
+import { roleRoutes } from '../areas/roles/routes.ts'
+import type { Route } from './route.ts'
+
+/** Every operation there is, one line an area. Validation, openapi.json, the reference and the every-route tests read this. */
+export const routes: readonly Route[] = [
+  ...apiKeyPairRoutes,
+  ...auditLogRoutes,
+  ...cardSchemeDefinitionRoutes,
+  ...merchantAccountRoutes,
+  ...roleRoutes,
+]

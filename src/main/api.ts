@@ -1,0 +1,143 @@
+import type { AddressInfo } from 'node:net'
+import { loadSigningKey, touchKeyPairs } from '../areas/api-key-pairs/operations.ts'
+import { merchantAccountExists, oldestMerchantAccount } from '../areas/merchant-accounts/operations.ts'
+import { buildApp } from '../http/app.ts'
+import { createAuthenticator } from '../http/authenticate.ts'
+import { createCursorCodec } from '../http/cursor.ts'
+import { createKeyRing } from '../http/key-ring.ts'
+import { createAccountDirectory } from '../http/merchant-account.ts'
+import { startPrivateServer } from '../http/private.ts'
+import { routes } from '../http/routes.ts'
+import { loadStaticFiles } from '../http/static-files.ts'
+import { createUseRecorder } from '../http/use-recorder.ts'
+import { type Config, loadConfig } from '../platform/config.ts'
+import { listen } from '../platform/listen.ts'
+import { createLog, type Log } from '../platform/log.ts'
+import { createMetrics } from '../platform/metrics.ts'
+import { connect } from '../platform/postgres.ts'
+import { databaseProblems, runProcess } from './lifecycle.ts'
+
+const settingNames = [
+  'environment',
+  'instance',
+  'databaseUrl',
+  'databaseDirectUrl',
+  'databasePoolSize',
+  'host',
+  'port',
+  'privateHost',
+  'privatePort',
+  'publicUrl',
+  'headerPrefix',
+  'cursorKeys',
+  'verifyConcurrency',
+  'logLevel',
+  'drainDelayMs',
+  'shutdownTimeoutMs',
+] as const
+export type ApiConfig = Config<(typeof settingNames)[number]>
+
+export interface Api {
+  url: string
+  privateUrl: string
+  log: Log
+  drain(): void
+  close(): Promise<void>
+}
+
+export async function startApi(config: ApiConfig, writeLog?: (line: string) => void): Promise<Api> {
+  const metrics = createMetrics()
+  const log = createLog({
+    level: config.logLevel,
+    process: 'api',
+    onScrub: metrics.countScrub,
+    ...(writeLog && { write: writeLog }),
+  })
+  const now = () => new Date()
+  const db = connect({
+    url: config.databaseUrl.reveal(),
+    applicationName: 'florin api',
+    poolSize: config.databasePoolSize,
+    onError: (error) => log.warn('a database connection was lost', { error }),
+  })
+  metrics.watchPool(db)
+
+  const keys = createKeyRing((thumbprint) => loadSigningKey(db, thumbprint))
+  const announcements = listen({
+    url: (config.databaseDirectUrl ?? config.databaseUrl).reveal(),
+    applicationName: 'florin api listener',
+    channel: 'florin_keys',
+    onMessage: keys.forget,
+    onGap: keys.forgetAll,
+    onError: (error) => log.warn('key announcements are not heard', { error }),
+  })
+  const uses = createUseRecorder((ids) => touchKeyPairs(db, ids, now()), log)
+
+  let draining = false
+  let baseUrl = config.publicUrl ?? ''
+  const app = buildApp({
+    routes,
+    files: loadStaticFiles(),
+    authenticate: createAuthenticator({
+      keys,
+      now,
+      concurrency: config.verifyConcurrency,
+      onUse: uses.record,
+      onVerify: metrics.observeVerification,
+    }),
+    accounts: createAccountDirectory({
+      exists: (id) => merchantAccountExists(db, id),
+      oldest: () => oldestMerchantAccount(db),
+    }),
+    cursors: createCursorCodec(
+      config.cursorKeys
+        .reveal()
+        .split(',')
+        .map((key) => Buffer.from(key, 'base64')),
+    ),
+    db,
+    now,
+    log,
+    metrics,
+    headerPrefix: config.headerPrefix,
+    baseUrl: () => baseUrl,
+  })
+  const privateServer = await startPrivateServer({
+    host: config.privateHost,
+    port: config.privatePort,
+    problems: async () => (draining ? ['shutting down'] : databaseProblems(db)),
+    metrics,
+  })
+  await app.listen({ host: config.host, port: config.port })
+  const { port } = app.server.address() as AddressInfo
+  const url = `http://${config.host}:${port}`
+  baseUrl ||= url
+  log.info('listening', { address: url })
+
+  return {
+    url,
+    privateUrl: privateServer.url,
+    log,
+    drain() {
+      draining = true
+    },
+    async close() {
+      await app.close()
+      await uses.close()
+      await announcements.close()
+      await db.close()
+      await privateServer.close()
+    },
+  }
+}
+
+if (import.meta.main) {
+  await runProcess(async () => {
+    const config = loadConfig('api', settingNames)
+    return {
+      ...(await startApi(config)),
+      drainDelayMs: config.drainDelayMs,
+      shutdownTimeoutMs: config.shutdownTimeoutMs,
+    }
+  })
+}

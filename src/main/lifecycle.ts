@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ConfigError } from '../platform/config.ts'
+import type { Log } from '../platform/log.ts'
+import { missingMigrations } from '../platform/migrations.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+/** What keeps a process from serving: a database that does not answer, or lacks migrations this program knows. */
+export async function databaseProblems(db: Db): Promise<string[]> {
+  try {
+    const applied = await db.run<{ name: string }>(sql`select name from florin_migrations`)
+    const missing = missingMigrations(applied.map(({ name }) => name))
+    return missing.length === 0 ? [] : [`the database lacks the migrations ${missing.join(', ')}: run florin migrate`]
+  } catch {
+    return ['the database does not answer']
+  }
+}
+
+export interface Running {
+  log: Log
+  /** From now on `/readyz` says no. */
+  drain(): void
+  close(): Promise<void>
+}
+
+/** Starts a process and ends it well: SIGTERM or SIGINT → not ready → wait for the balancer → finish → exit. */
+export async function runProcess(
+  start: () => Promise<Running & { drainDelayMs: number; shutdownTimeoutMs: number }>,
+): Promise<void> {
+  try {
+    const running = await start()
+    let stopping = false
+    const stop = (signal: NodeJS.Signals) => {
+      if (stopping) return
+      stopping = true
+      running.log.info('stopping', { signal })
+      void shutDown(running).then((code) => process.exit(code))
+    }
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+  } catch (error) {
+    // A configuration error is for a person to read; its stack would hide it.
+    const text = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error)
+    process.stderr.write(`${text}\n`)
+    process.exitCode = 1
+  }
+}
+
+async function shutDown(running: Running & { drainDelayMs: number; shutdownTimeoutMs: number }): Promise<number> {
+  running.drain()
+  await sleep(running.drainDelayMs)
+  const late = sleep(running.shutdownTimeoutMs, 'late' as const, { ref: false })
+  const outcome = await Promise.race([running.close().then(() => 'closed' as const), late])
+  if (outcome === 'late') running.log.error('still busy after the shutdown timeout')
+  return outcome === 'closed' ? 0 : 1
+}

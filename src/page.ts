@@ -1,0 +1,97 @@
+import type { Accounts } from './platform/accounts.ts'
+import { type Db, read, type Visible } from './platform/postgres.ts'
+import { type Sql, sql } from './platform/sql.ts'
+import type { Collection } from './schema.ts'
+
+/** Where a page begins: everything on one side of an id, the id itself included or not. */
+export interface Position {
+  direction: 'older' | 'newer'
+  inclusive: boolean
+  id: string
+}
+
+/** The page a caller asks for, with its cursor opened. Lists are in creation order, newest first. */
+export interface PageRequest {
+  limit: number
+  position: Position | undefined
+  seal: (position: Position) => string
+}
+
+/** What a store returns for a page: the rows in the order of reading, one more than asked for if there are more. */
+export interface PageRows<Row> {
+  rows: Row[]
+  /** Whether there is a row on the other side of the position. */
+  hasBehind: boolean
+}
+
+/** The conditions, order and limit that make a statement return a page. `id` is the column that lists are ordered by. */
+export function pageClauses(
+  { limit, position }: PageRequest,
+  id: Sql,
+): { ahead: Sql; behind: Sql; order: Sql; limit: Sql } {
+  const newer = position?.direction === 'newer'
+  return {
+    ahead: position ? compare(id, newer, position.inclusive, position.id) : sql`true`,
+    behind: position ? compare(id, !newer, !position.inclusive, position.id) : sql`false`,
+    order: newer ? sql`order by ${id}` : sql`order by ${id} desc`,
+    limit: sql`limit ${limit + 1}`,
+  }
+}
+
+function compare(id: Sql, greater: boolean, inclusive: boolean, value: string): Sql {
+  if (greater) return inclusive ? sql`${id} >= ${value}::uuid` : sql`${id} > ${value}::uuid`
+  return inclusive ? sql`${id} <= ${value}::uuid` : sql`${id} < ${value}::uuid`
+}
+
+/** A collection from the rows of a page; the cursors are null exactly at the ends of the list. */
+export function toCollection<Row, Item>(
+  page: PageRequest,
+  { rows, hasBehind }: PageRows<Row>,
+  idOf: (row: Row) => string,
+  present: (row: Row) => Item,
+): Collection<Item> {
+  const newer = page.position?.direction === 'newer'
+  const hasAhead = rows.length > page.limit
+  const inOrder = rows.slice(0, page.limit)
+  if (newer) inOrder.reverse()
+  const [hasNext, hasPrevious] = newer ? [hasBehind, hasAhead] : [hasAhead, hasBehind]
+  return {
+    items: inOrder.map(present),
+    limit: page.limit,
+    next_cursor: hasNext ? page.seal(edge('older', page, inOrder.at(-1), idOf)) : null,
+    previous_cursor: hasPrevious ? page.seal(edge('newer', page, inOrder.at(0), idOf)) : null,
+  }
+}
+
+/** Beyond the outermost item; on a page that turned out empty, the position itself, so that nothing is skipped. */
+function edge<Row>(
+  direction: Position['direction'],
+  page: PageRequest,
+  row: Row | undefined,
+  idOf: (row: Row) => string,
+): Position {
+  if (row !== undefined) return { direction, inclusive: false, id: idOf(row) }
+  if (!page.position) throw new Error('an empty first page has no edge')
+  return { direction, inclusive: !page.position.inclusive, id: page.position.id }
+}
+
+/** One page in one round trip. `where` holds the store's predicate and filters; `id` is not null in any row. */
+export async function readPage<Row>(
+  db: Db,
+  accounts: Accounts,
+  page: PageRequest,
+  { columns, from, where, id }: { columns: Sql; from: Sql; where: (visible: Visible) => Sql; id: Sql },
+): Promise<PageRows<Row>> {
+  const clauses = pageClauses(page, id)
+  const found = await read<Row & { page_id: string | null; has_behind: boolean }>(db, accounts, (visible) => {
+    const condition = where(visible)
+    return sql`
+      select probe.has_behind, item.*
+      from (select exists (select from ${from} where ${condition} and ${clauses.behind}) as has_behind) as probe
+        left join lateral (
+          select ${id} as page_id, ${columns} from ${from}
+          where ${condition} and ${clauses.ahead} ${clauses.order} ${clauses.limit}
+        ) as item on true`
+  })
+  return { rows: found.filter((row) => row.page_id !== null), hasBehind: found[0]?.has_behind ?? false }
+}

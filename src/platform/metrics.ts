@@ -1,0 +1,72 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import type { Database } from './postgres.ts'
+
+export interface HttpMetrics {
+  observeRequest(operation: string, status: number, seconds: number): void
+}
+
+export interface Metrics extends HttpMetrics {
+  observeVerification(seconds: number, accepted: boolean): void
+  observeJob(kind: string, outcome: 'succeeded' | 'failed', seconds: number): void
+  /** The log's scrubber had to mask a card number. Anything but zero is a bug to hunt. */
+  countScrub(): void
+  watchPool(database: Database): void
+  render(): Promise<string>
+  contentType: string
+}
+
+const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** Labels are operations, statuses and kinds: never ids. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const requests = new Histogram({
+    name: 'florin_http_request_duration_seconds',
+    help: 'Time from the request to the end of the answer.',
+    labelNames: ['operation', 'status'],
+    buckets: requestBuckets,
+    registers,
+  })
+  const verifications = new Histogram({
+    name: 'florin_token_verification_duration_seconds',
+    help: 'Time a token signature took to check; tokens seen before are not checked again.',
+    labelNames: ['accepted'],
+    buckets: requestBuckets,
+    registers,
+  })
+  const jobs = new Histogram({
+    name: 'florin_job_duration_seconds',
+    help: 'Time a run of a job took.',
+    labelNames: ['kind', 'outcome'],
+    buckets: [0.01, 0.1, 1, 10, 60, 600],
+    registers,
+  })
+  const scrubbed = new Counter({
+    name: 'florin_log_lines_scrubbed_total',
+    help: 'Log lines in which something like a card number was masked.',
+    registers,
+  })
+  return {
+    observeRequest: (operation, status, seconds) => requests.observe({ operation, status: String(status) }, seconds),
+    observeVerification: (seconds, accepted) => verifications.observe({ accepted: String(accepted) }, seconds),
+    observeJob: (kind, outcome, seconds) => jobs.observe({ kind, outcome }, seconds),
+    countScrub: () => scrubbed.inc(),
+    watchPool({ pool }) {
+      new Gauge({
+        name: 'florin_database_connections',
+        help: 'Connections of the pool by state, and requests waiting for one.',
+        labelNames: ['state'],
+        registers,
+        collect() {
+          this.set({ state: 'idle' }, pool.idleCount)
+          this.set({ state: 'busy' }, pool.totalCount - pool.idleCount)
+          this.set({ state: 'waiting' }, pool.waitingCount)
+        },
+      })
+    },
+    render: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
+}

@@ -1,0 +1,176 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import type { Secret } from './secret.ts'
+
+export type ProcessName = 'api' | 'worker' | 'vault' | 'migrate'
+
+interface Where<IsSecret extends boolean> {
+  env: string
+  /** The processes that read it. */
+  for: readonly ProcessName[]
+  secret: IsSecret
+}
+
+export interface Setting<Schema extends TSchema = TSchema, IsSecret extends boolean = boolean> extends Where<IsSecret> {
+  schema: Schema
+}
+
+const setting = <Schema extends TSchema>(
+  schema: Schema,
+  where: Omit<Where<false>, 'secret'>,
+): Setting<Schema, false> => ({
+  ...where,
+  schema,
+  secret: false,
+})
+
+const secret = <Schema extends TSchema>(schema: Schema, where: Omit<Where<true>, 'secret'>): Setting<Schema, true> => ({
+  ...where,
+  schema,
+  secret: true,
+})
+
+const everywhere = ['api', 'worker', 'vault', 'migrate'] as const
+const servers = ['api', 'worker', 'vault'] as const
+const port = { minimum: 0, maximum: 65_535 }
+
+/** Every setting there is. `docs/configuration.md` is generated from this list. */
+export const settings = {
+  environment: setting(
+    Type.Enum(['sandbox', 'production'], {
+      default: 'sandbox',
+      description: 'Which of the two environments this deployment is. It is told in every event.',
+    }),
+    { env: 'FLORIN_ENVIRONMENT', for: servers },
+  ),
+  instance: setting(
+    Type.String({
+      pattern: '^[a-z0-9-]{1,63}$',
+      default: 'local',
+      description: 'The name of this instance: the subdomain that the customer chose.',
+    }),
+    { env: 'FLORIN_INSTANCE', for: servers },
+  ),
+  databaseUrl: secret(
+    Type.String({
+      pattern: '^postgres(ql)?://',
+      description:
+        "PostgreSQL, as this process's own role (`florin_api`, `florin_worker`, `florin_vault`, `florin_migrate`). A transaction pooler may stand between.",
+    }),
+    { env: 'DATABASE_URL', for: everywhere },
+  ),
+  databaseDirectUrl: secret(
+    Type.Optional(
+      Type.String({
+        pattern: '^postgres(ql)?://',
+        description: 'The same without a pooler, for LISTEN and advisory locks. Default: `DATABASE_URL`.',
+      }),
+    ),
+    { env: 'DATABASE_DIRECT_URL', for: everywhere },
+  ),
+  databasePoolSize: setting(
+    Type.Integer({ minimum: 1, maximum: 500, default: 10, description: 'Connections this process may open.' }),
+    { env: 'FLORIN_DATABASE_POOL_SIZE', for: servers },
+  ),
+  host: setting(Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address of the public listener.' }), {
+    env: 'FLORIN_HOST',
+    for: ['api'],
+  }),
+  port: setting(
+    Type.Integer({ ...port, default: 8080, description: 'Port of the public listener; 0 takes a free one.' }),
+    { env: 'FLORIN_PORT', for: ['api'] },
+  ),
+  privateHost: setting(
+    Type.String({
+      minLength: 1,
+      default: '127.0.0.1',
+      description: 'Address of the private listener (`/livez`, `/readyz`, `/metrics`). Keep it off the internet.',
+    }),
+    { env: 'FLORIN_PRIVATE_HOST', for: servers },
+  ),
+  privatePort: setting(
+    Type.Integer({ ...port, default: 0, description: 'Port of the private listener; 0 takes a free one.' }),
+    { env: 'FLORIN_PRIVATE_PORT', for: servers },
+  ),
+  publicUrl: setting(
+    Type.Optional(
+      Type.String({
+        pattern: '^https?://[^/?#]+$',
+        description:
+          'The base URL that clients use, without a path, for links in answers. Default: the address of the public listener.',
+      }),
+    ),
+    { env: 'FLORIN_PUBLIC_URL', for: ['api'] },
+  ),
+  headerPrefix: setting(
+    Type.String({
+      pattern: '^[A-Za-z][A-Za-z0-9]*-([A-Za-z0-9]+-)*$',
+      default: 'X-Service-',
+      description:
+        'Prefix of the merchant account header and the webhook headers, so that a client built for another brand of the same contract works unchanged.',
+    }),
+    { env: 'FLORIN_HEADER_PREFIX', for: ['api', 'worker'] },
+  ),
+  cursorKeys: secret(
+    Type.String({
+      pattern: '^[A-Za-z0-9+/]{43}=(,[A-Za-z0-9+/]{43}=)*$',
+      description:
+        'Keys that seal page cursors: base64 of 32 random bytes each (`openssl rand -base64 32`), the current one first, previous ones after a comma.',
+    }),
+    { env: 'FLORIN_CURSOR_KEYS', for: ['api'] },
+  ),
+  verifyConcurrency: setting(
+    Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      default: 1,
+      description: 'Token signatures checked at the same time. Each takes a thread; leave a core to the event loop.',
+    }),
+    { env: 'FLORIN_VERIFY_CONCURRENCY', for: ['api'] },
+  ),
+  logLevel: setting(
+    Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
+      default: 'info',
+      description: 'Least severe level that is logged.',
+    }),
+    { env: 'FLORIN_LOG_LEVEL', for: everywhere },
+  ),
+  drainDelayMs: setting(
+    Type.Integer({
+      minimum: 0,
+      maximum: 120_000,
+      default: 0,
+      description:
+        'After SIGTERM the process says "not ready" and goes on serving this long, so that a load balancer can notice.',
+    }),
+    { env: 'FLORIN_DRAIN_DELAY_MS', for: servers },
+  ),
+  shutdownTimeoutMs: setting(
+    Type.Integer({
+      minimum: 100,
+      maximum: 600_000,
+      default: 25_000,
+      description: 'After that, requests and jobs that still run are cut off.',
+    }),
+    { env: 'FLORIN_SHUTDOWN_TIMEOUT_MS', for: servers },
+  ),
+  auditRetentionMonths: setting(
+    Type.Integer({ minimum: 12, maximum: 240, default: 24, description: 'How long the audit log is kept.' }),
+    { env: 'FLORIN_AUDIT_RETENTION_MONTHS', for: ['worker'] },
+  ),
+  eventRetentionMonths: setting(
+    Type.Integer({ minimum: 1, maximum: 240, default: 13, description: 'How long events are kept.' }),
+    { env: 'FLORIN_EVENT_RETENTION_MONTHS', for: ['worker'] },
+  ),
+}
+
+type Settings = typeof settings
+
+/** Optional settings are the ones without a default that may be absent. */
+type ValueOf<Entry> =
+  Entry extends Setting<infer Schema, infer IsSecret> ? (IsSecret extends true ? Secret : Static<Schema>) : never
+
+export type SettingName = keyof Settings
+export type OptionalName = 'databaseDirectUrl' | 'publicUrl'
+export type SettingValue<Name extends SettingName> =
+  | ValueOf<Settings[Name]>
+  | (Name extends OptionalName ? undefined : never)

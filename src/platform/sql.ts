@@ -1,0 +1,39 @@
+/** A statement or a piece of one. Values only ever become parameters; pieces nest. */
+export interface Sql {
+  readonly parts: readonly string[]
+  readonly values: readonly unknown[]
+}
+
+const isSql = (value: unknown): value is Sql =>
+  typeof value === 'object' && value !== null && 'parts' in value && 'values' in value
+
+export function sql(strings: TemplateStringsArray, ...inputs: unknown[]): Sql {
+  const parts: string[] = [strings[0] ?? '']
+  const values: unknown[] = []
+  for (const [index, input] of inputs.entries()) {
+    const after = strings[index + 1] ?? ''
+    if (isSql(input)) {
+      const [first = '', ...rest] = input.parts
+      parts[parts.length - 1] += first
+      parts.push(...rest)
+      values.push(...input.values)
+      parts[parts.length - 1] += after
+    } else {
+      values.push(input)
+      parts.push(after)
+    }
+  }
+  return { parts, values }
+}
+
+export const nothing: Sql = { parts: [''], values: [] }
+
+/** Joins conditions with `and`; none at all is `true`. */
+export function all(conditions: readonly Sql[]): Sql {
+  return conditions.length === 0 ? sql`true` : conditions.reduce((left, right) => sql`${left} and ${right}`)
+}
+
+export function toQuery({ parts, values }: Sql): { text: string; values: unknown[] } {
+  const text = parts.reduce((left, right, index) => `${left}$${index}${right}`)
+  return { text, values: [...values] }
+}

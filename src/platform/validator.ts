@@ -1,0 +1,31 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { TSchema } from 'typebox'
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const dateTime =
+  /^(?:19[7-9]\d|[2-9]\d{3})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
+/** RFC 3339 with a time zone and a day that exists; PostgreSQL itself would take far more (`infinity`, `24:00`, no zone). */
+function isDateTime(text: string): boolean {
+  if (!dateTime.test(text)) return false
+  const day = new Date(`${text.slice(0, 10)}T00:00:00Z`)
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10))
+}
+
+// Strict by choice: nothing is coerced, dropped or filled in here, and every error is reported (bodies are bounded).
+const ajv = new Ajv2020({
+  allErrors: true,
+  strict: true,
+  strictTypes: false,
+  allowUnionTypes: true,
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+  verbose: false,
+  formats: { uuid, uri: (text: string) => URL.canParse(text), 'date-time': isDateTime },
+  keywords: ['example'],
+})
+
+export type { ErrorObject }
+
+export const compile = (schema: TSchema): ValidateFunction => ajv.compile(schema)

@@ -1,0 +1,169 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll } from 'vitest'
+import { createAPIKeyPair } from '../src/areas/api-key-pairs/operations.ts'
+import { createMerchantAccount } from '../src/areas/merchant-accounts/operations.ts'
+import { commandLineContext } from '../src/cli/command-line-context.ts'
+import { signToken, type TokenOptions } from '../src/cli/sign-token.ts'
+import { type Api, type ApiConfig, startApi } from '../src/main/api.ts'
+import { connect } from '../src/platform/postgres.ts'
+import { Secret } from '../src/platform/secret.ts'
+import { type TestDatabase, useDatabase } from './database.ts'
+
+export const roleIds = {
+  full: '01900000-0000-7000-8000-00000000000c',
+  processing: '01900000-0000-7000-8000-00000000000b',
+  systemManagement: '01900000-0000-7000-8000-00000000000a',
+  administrator: '01900000-0000-7000-8000-000000000009',
+}
+
+export interface KeyPair {
+  id: string
+  thumbprint: string
+  privateKeyPem: string
+}
+
+export interface Answer<Body = Record<string, unknown>> {
+  status: number
+  headers: Headers
+  text: string
+  body: Body
+}
+
+export interface RequestOptions {
+  token?: string
+  headers?: Record<string, string>
+  body?: unknown
+  /** Sent as it is. */
+  rawBody?: string | Uint8Array
+}
+
+export interface TestApi {
+  database: TestDatabase
+  url(): string
+  privateUrl(): string
+  logs: string[]
+  /** A key pair with full access to all merchant accounts, and a token of it. */
+  owner(): KeyPair
+  token(): string
+  makeKeyPair(options?: {
+    roleIds?: string[]
+    merchantAccountIds?: string[]
+    algorithm?: 'ECDSA' | 'RSA'
+  }): Promise<KeyPair>
+  makeToken(pair: KeyPair, options?: Omit<TokenOptions, 'privateKeyPem'>): Promise<string>
+  makeAccount(id: string): Promise<void>
+  request<Body = Record<string, unknown>>(method: string, path: string, options?: RequestOptions): Promise<Answer<Body>>
+}
+
+export function apiConfig(databaseUrl: string, overrides: Partial<ApiConfig> = {}): ApiConfig {
+  return {
+    environment: 'sandbox',
+    instance: 'test',
+    databaseUrl: new Secret(databaseUrl),
+    databaseDirectUrl: undefined,
+    databasePoolSize: 10,
+    host: '127.0.0.1',
+    port: 0,
+    privateHost: '127.0.0.1',
+    privatePort: 0,
+    publicUrl: undefined,
+    headerPrefix: 'X-Service-',
+    cursorKeys: new Secret(randomBytes(32).toString('base64')),
+    verifyConcurrency: 1,
+    logLevel: 'debug',
+    drainDelayMs: 0,
+    shutdownTimeoutMs: 10_000,
+    ...overrides,
+  }
+}
+
+/** A whole api on this file's own database, with the accounts `default` and `other`. */
+export function useApi(overrides: Partial<ApiConfig> = {}): TestApi {
+  const database = useDatabase()
+  const logs: string[] = []
+  let api: Api
+  let owner: KeyPair
+  let token: string
+
+  const makeKeyPair: TestApi['makeKeyPair'] = async ({
+    roleIds: roles = [roleIds.full],
+    merchantAccountIds = [],
+    algorithm = 'ECDSA',
+  } = {}) => {
+    const db = connect({
+      url: database.url('florin_api'),
+      applicationName: 'test',
+      poolSize: 1,
+      onError: () => undefined,
+    })
+    try {
+      const pair = await createAPIKeyPair(commandLineContext(db, 'test'), {
+        display_name: 'Test',
+        role_ids: roles,
+        merchant_account_ids: merchantAccountIds,
+        algorithm,
+      })
+      return { id: pair.id, thumbprint: pair.thumbprint, privateKeyPem: pair.private_key ?? '' }
+    } finally {
+      await db.close()
+    }
+  }
+
+  async function makeAccount(id: string): Promise<void> {
+    const db = connect({
+      url: database.url('florin_api'),
+      applicationName: 'test',
+      poolSize: 1,
+      onError: () => undefined,
+    })
+    try {
+      await createMerchantAccount(commandLineContext(db, 'test'), { id, display_name: id })
+    } finally {
+      await db.close()
+    }
+  }
+
+  beforeAll(async () => {
+    await makeAccount('default')
+    await makeAccount('other')
+    owner = await makeKeyPair()
+    token = await signToken({ privateKeyPem: owner.privateKeyPem })
+    api = await startApi(apiConfig(database.url('florin_api'), overrides), (line) => logs.push(line))
+  })
+  afterAll(() => api.close())
+
+  return {
+    database,
+    logs,
+    url: () => api.url,
+    privateUrl: () => api.privateUrl,
+    owner: () => owner,
+    token: () => token,
+    makeKeyPair,
+    makeAccount,
+    makeToken: ({ privateKeyPem }, options = {}) => signToken({ privateKeyPem, ...options }),
+    request: (method, path, options = {}) => send(api.url, method, path, { token, ...options }),
+  }
+}
+
+export async function send<Body = Record<string, unknown>>(
+  baseUrl: string,
+  method: string,
+  path: string,
+  { token, headers = {}, body, rawBody }: RequestOptions = {},
+): Promise<Answer<Body>> {
+  const payload = rawBody ?? (body === undefined ? undefined : JSON.stringify(body))
+  const response = await fetch(baseUrl + path, {
+    method,
+    headers: {
+      ...(token !== undefined && token !== '' && { authorization: `Bearer ${token}` }),
+      ...(payload !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(payload !== undefined && { body: payload as string }),
+    redirect: 'manual',
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''
+  return { status: response.status, headers: response.headers, text, body: (isJson ? JSON.parse(text) : {}) as Body }
+}
