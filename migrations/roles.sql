@@ -34,6 +34,6 @@ begin
   execute format('grant connect on database %I to florin_api, florin_worker, florin_vault', current_database());
   grant usage, create on schema public to florin_migrate;
   revoke all on schema public from public;
-  grant usage on schema public to florin_api, florin_worker;
+  grant usage on schema public to florin_api, florin_worker, florin_vault;
 end
 $$;

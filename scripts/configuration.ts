@@ -18,19 +18,27 @@ export function renderSettings(): string {
       default: fallback,
       description = '',
       ...rules
-    } = schema as { default?: unknown; description?: string; [rule: string]: unknown }
+    } = schema as { default?: string | number; description?: string; [rule: string]: unknown }
     const value =
       fallback === undefined
         ? description.includes('Default:')
           ? 'see right'
           : 'none: must be set'
-        : `\`${String(fallback)}\``
+        : `\`${fallback}\``
     return `| \`${env}\`${secret ? ' (secret)' : ''} | ${processes.join(', ')} | ${value} | ${description}${constraint(rules)} |`
   })
   return `${intro}${rows.join('\n')}\n`
 }
 
-function constraint({ enum: values, minimum, maximum }: Record<string, unknown>): string {
-  if (Array.isArray(values)) return ` One of ${values.map((value) => `\`${String(value)}\``).join(', ')}.`
-  return minimum === undefined ? '' : ` From ${String(minimum)} to ${String(maximum)}.`
+function constraint({
+  enum: values,
+  minimum,
+  maximum,
+}: {
+  enum?: string[]
+  minimum?: number
+  maximum?: number
+}): string {
+  if (values) return ` One of ${values.map((value) => `\`${value}\``).join(', ')}.`
+  return minimum === undefined ? '' : ` From ${minimum} to ${maximum}.`
 }

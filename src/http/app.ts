@@ -43,6 +43,7 @@ interface Admission {
 
 const admissions = new WeakMap<FastifyRequest, Admission>()
 const tracer = trace.getTracer('florin')
+const maxHeaderSize = 16_384
 
 export function buildApp(options: AppOptions): FastifyInstance {
   const app = Fastify({
@@ -54,10 +55,17 @@ export function buildApp(options: AppOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
-    http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
+    http: { maxHeaderSize, headersTimeout: 10_000 },
+    // An id may be as long as the request line: too long is "no such resource", and only after authentication.
+    routerOptions: { maxParamLength: maxHeaderSize },
     clientErrorHandler: answerBrokenRequest,
+    // A path that is not even percent-encoded UTF-8 names nothing. No hook runs here.
+    frameworkErrors: (_error, request, reply) => {
+      void sendError(new ApiError('not_found'), request, reply.headers(commonHeaders(request.id)), options.log)
+    },
   })
   acceptJsonOnly(app)
+  const known = [...options.routes, ...options.files.map(({ path }) => ({ method: 'GET', path }))]
   const accountHeaderName = `${options.headerPrefix}Merchant-Account-ID`
   const singleHeaders = new Set(
     ['authorization', 'host', 'content-type', 'idempotency-key', 'early-data', accountHeaderName].map((name) =>
@@ -66,35 +74,31 @@ export function buildApp(options: AppOptions): FastifyInstance {
   )
 
   app.addHook('onRequest', async (request, reply) => {
-    void reply.headers({
-      'x-request-id': request.id,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-      'strict-transport-security': 'max-age=31536000; includeSubDomains',
-    })
+    void reply.headers(commonHeaders(request.id))
     const { route } = request.routeOptions.config as { route?: Route }
     admissions.set(request, { route })
     refuseRepeated(request, singleHeaders)
     const isSafe = request.method === 'GET' || request.method === 'HEAD'
     if (request.headers['early-data'] === '1' && !isSafe) throw new ApiError('too_early', { message: tooEarly })
+    // Here and not in a handler, which would run after the body was read and found wanting.
+    if (request.is404) throw unknownPath(request.url, known)
   })
 
   for (const route of options.routes) addRoute(app, route, options, accountHeaderName)
   for (const file of options.files) addFile(app, file)
 
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options.log))
-  app.setNotFoundHandler((request, reply) => {
-    const allow = allowedMethods(request.url, [
-      ...options.routes,
-      ...options.files.map(({ path }) => ({ method: 'GET', path })),
-    ])
-    const error = allow ? new ApiError('method_not_allowed', { headers: { allow } }) : new ApiError('not_found')
-    return sendError(error, request, reply, options.log)
-  })
   app.addHook('onResponse', async (request, reply) => report(request, reply, options))
   return app
 }
+
+const commonHeaders = (requestId: string) => ({
+  'x-request-id': requestId,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+})
 
 const tooEarly = 'The request came as TLS early data, which can be replayed; send it again after the handshake'
 
@@ -221,15 +225,18 @@ function report(request: FastifyRequest, reply: FastifyReply, { log, metrics }: 
   })
 }
 
-/** The `Allow` header of a path that exists with other methods; undefined when the path does not exist. */
-function allowedMethods(url: string, known: readonly { method: string; path: string }[]): string | undefined {
-  const [path = ''] = url.split('?')
+/** 405 with the methods of a path that exists with others, otherwise 404. */
+function unknownPath(url: string, known: readonly { method: string; path: string }[]): ApiError {
+  // Cut and decoded as the router does it, which has refused what cannot be.
+  const [path = ''] = url.split(/[?#]/)
+  const decoded = decodeURI(path)
   const methods = known
     .filter((candidate) =>
-      new RegExp(`^${candidate.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+      new RegExp(`^${candidate.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(decoded),
     )
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  return methods.length > 0 ? [...new Set(methods)].sort().join(', ') : undefined
+  if (methods.length === 0) return new ApiError('not_found')
+  return new ApiError('method_not_allowed', { headers: { allow: [...new Set(methods)].sort().join(', ') } })
 }
 
 /** Requests that the HTTP parser itself refuses never reach a route; they still get a body that says what is wrong. */

@@ -43,7 +43,7 @@ export function createAuthenticator({ keys, now, concurrency, onUse, onVerify }:
   async function verify(token: string, hash: string): Promise<VerifiedToken> {
     const parsed = parseToken(token)
     checkTimes(parsed.claims, now())
-    const key = await activeKey(parsed.kid)
+    const key = activeKey(await keys.find(parsed.kid))
     if (parsed.algorithm !== key.verification.algorithm) throw new TokenError('algorithm is not that of the key')
     await gate(() => checkSignature(token, parsed, key))
     const result = { kid: parsed.kid, claims: parsed.claims }
@@ -64,8 +64,7 @@ export function createAuthenticator({ keys, now, concurrency, onUse, onVerify }:
     }
   }
 
-  async function activeKey(kid: string): Promise<RingKey> {
-    const key = await keys.find(kid)
+  function activeKey(key: RingKey | undefined): RingKey {
     if (!key) throw new TokenError('unknown key')
     if (!key.active) throw new TokenError('key is not active')
     return key
@@ -78,7 +77,8 @@ export function createAuthenticator({ keys, now, concurrency, onUse, onVerify }:
       const hash = hashToken(token)
       const known = verified.get(hash) ?? (await verify(token, hash))
       checkTimes(known.claims, now())
-      const key = await activeKey(known.kid)
+      const found = keys.find(known.kid)
+      const key = activeKey(found instanceof Promise ? await found : found)
       onUse(key.id)
       if (known.callerFor?.key !== key) known.callerFor = { key, caller: toCaller(known, key) }
       return known.callerFor.caller

@@ -20,10 +20,17 @@ export interface RingKey extends SigningKey {
 }
 
 export interface KeyRing {
-  /** Undefined when there is no such key. */
-  find(thumbprint: string): Promise<RingKey | undefined>
+  /** Undefined when there is no such key. At once when it is known: a promise costs every request a turn. */
+  find(thumbprint: string): RingKey | undefined | Promise<RingKey | undefined>
   forget(thumbprint: string): void
   forgetAll(): void
+}
+
+interface Entry {
+  loadedAt: number
+  /** Undefined while it is being loaded, null when there is no such key. */
+  key: RingKey | null | undefined
+  loading: Promise<RingKey | undefined>
 }
 
 /**
@@ -34,7 +41,7 @@ export function createKeyRing(
   load: (thumbprint: string) => Promise<SigningKey | undefined>,
   { maxAgeMs = 3_000, limit = 10_000, now = () => performance.now() } = {},
 ): KeyRing {
-  const entries = new BoundedMap<string, { loadedAt: number; key: Promise<RingKey | undefined> }>(limit)
+  const entries = new BoundedMap<string, Entry>(limit)
   // Importing a key costs more than reading it; a public key never changes under its thumbprint.
   const imported = new BoundedMap<string, Promise<VerificationKey>>(limit)
 
@@ -48,13 +55,17 @@ export function createKeyRing(
 
   return {
     find(thumbprint) {
-      const entry = entries.get(thumbprint)
-      if (entry && now() - entry.loadedAt < maxAgeMs) return entry.key
-      const fresh = { loadedAt: now(), key: loadKey(thumbprint) }
-      entries.set(thumbprint, fresh)
-      // A failure to load is not knowledge about the key.
-      fresh.key.catch(() => entries.get(thumbprint) === fresh && entries.delete(thumbprint))
-      return fresh.key
+      const known = entries.get(thumbprint)
+      if (known && now() - known.loadedAt < maxAgeMs)
+        return known.key === undefined ? known.loading : (known.key ?? undefined)
+      const entry: Entry = { loadedAt: now(), key: undefined, loading: loadKey(thumbprint) }
+      entries.set(thumbprint, entry)
+      entry.loading.then(
+        (key) => (entry.key = key ?? null),
+        // A failure to load is not knowledge about the key.
+        () => entries.get(thumbprint) === entry && entries.delete(thumbprint),
+      )
+      return entry.loading
     },
     forget: (thumbprint) => entries.delete(thumbprint),
     forgetAll: () => entries.clear(),

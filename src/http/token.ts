@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { KeyAlgorithm } from '../platform/key-pair.ts'
 import { compactVerify, type CryptoKey, errors, importSPKI } from 'jose'
 
@@ -109,4 +109,4 @@ export async function verifySignature(token: string, { algorithm, key }: Verific
   }
 }
 
-export const hashToken = (token: string) => createHash('sha256').update(token).digest('base64')
+export const hashToken = (token: string) => hash('sha256', token, 'base64')

@@ -105,17 +105,18 @@ function describeError(error: unknown): Record<string, unknown> {
   return { name: error.name, message: error.message, code, constraint, table, stack: error.stack }
 }
 
-const digitRun = /\d(?:[ -]?\d){12,18}/g
+// Ids first: one in a hundred UUIDs has a run of digits that could be a card number, and a masked id is of no use.
+const uuidOrDigits = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})|\d(?:[ -]?\d){12,}/g
 
-/** The last line of defence: masks every run of 13 to 19 digits that passes the Luhn check. */
+/** The last line of defence: masks every run of digits in which 13 to 19 pass the Luhn check. */
 export function scrub(line: string): string {
-  return line.replace(digitRun, (run) => maskCards(run))
+  return line.replace(uuidOrDigits, (match, uuid: string | undefined) => uuid ?? maskCards(match))
 }
 
 /** A card number can hide anywhere inside a longer run, so each window is looked at. */
 function maskCards(run: string): string {
   const digits = run.replace(/[ -]/g, '')
-  for (let length = digits.length; length >= 13; length -= 1) {
+  for (let length = Math.min(19, digits.length); length >= 13; length -= 1) {
     for (let start = 0; start + length <= digits.length; start += 1) {
       if (passesLuhn(digits.slice(start, start + length))) return '[number]'
     }

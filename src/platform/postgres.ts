@@ -152,7 +152,8 @@ const unavailableCodes = new Set(['57014', '57P01', '57P02', '57P03', '53300', '
 /** Whether the database could not answer in time, as opposed to refusing the statement. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof CommitUnknownError) return true
-  if (error instanceof pg.DatabaseError) return unavailableCodes.has(error.code ?? '') || /^08/.test(error.code ?? '')
+  if (error instanceof pg.DatabaseError)
+    return unavailableCodes.has(error.code ?? '') || error.code?.startsWith('08') === true
   if (!(error instanceof Error)) return false
   const code = (error as NodeJS.ErrnoException).code
   return (

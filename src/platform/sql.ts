@@ -26,8 +26,6 @@ export function sql(strings: TemplateStringsArray, ...inputs: unknown[]): Sql {
   return { parts, values }
 }
 
-export const nothing: Sql = { parts: [''], values: [] }
-
 /** Joins conditions with `and`; none at all is `true`. */
 export function all(conditions: readonly Sql[]): Sql {
   return conditions.length === 0 ? sql`true` : conditions.reduce((left, right) => sql`${left} and ${right}`)

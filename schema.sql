@@ -1,0 +1,383 @@
+CREATE SCHEMA vault;
+
+ALTER SCHEMA vault OWNER TO florin_migrate;
+
+CREATE FUNCTION public.florin_announce_key() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_notify('florin_keys', coalesce(new.thumbprint, old.thumbprint));
+  return null;
+end
+$$;
+
+ALTER FUNCTION public.florin_announce_key() OWNER TO florin_migrate;
+
+CREATE FUNCTION public.florin_drop_partitions(parent text, keep_months integer) RETURNS SETOF text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  partition text;
+begin
+  if parent not in ('audit_logs', 'events') or keep_months < 1 then
+    raise exception 'florin_drop_partitions: not a log, or nothing would be kept';
+  end if;
+  set local lock_timeout = '2s';
+  for partition in
+    select child.relname from pg_inherits join pg_class child on child.oid = inhrelid
+    where inhparent = format('public.%I', parent)::regclass
+      and to_date(right(child.relname, 6), 'YYYYMM') + interval '1 month' <= now() at time zone 'UTC' - make_interval(months => keep_months)
+    order by child.relname
+  loop
+    execute format('drop table public.%I', partition);
+    return next partition;
+  end loop;
+end
+$$;
+
+ALTER FUNCTION public.florin_drop_partitions(parent text, keep_months integer) OWNER TO florin_migrate;
+
+CREATE FUNCTION public.florin_id_floor(moment timestamp with time zone) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((lpad(to_hex(((EXTRACT(epoch FROM moment) * (1000)::numeric))::bigint), 12, '0'::text) || '00000000000000000000'::text))::uuid;
+
+ALTER FUNCTION public.florin_id_floor(moment timestamp with time zone) OWNER TO florin_migrate;
+
+CREATE FUNCTION public.florin_make_partitions(months_ahead integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  parent text;
+  start  timestamptz;
+  made   integer := 0;
+begin
+  set local lock_timeout = '2s';
+  foreach parent in array array['audit_logs', 'events'] loop
+    for step in 0..months_ahead loop
+      start := date_trunc('month', now() at time zone 'UTC' + make_interval(months => step)) at time zone 'UTC';
+      continue when to_regclass(format('public.%s_%s', parent, to_char(start at time zone 'UTC', 'YYYYMM'))) is not null;
+      execute format(
+        'create table public.%I partition of public.%I for values from (%L) to (%L)',
+        parent || to_char(start at time zone 'UTC', '_YYYYMM'), parent,
+        public.florin_id_floor(start), public.florin_id_floor((start at time zone 'UTC' + interval '1 month') at time zone 'UTC'));
+      made := made + 1;
+    end loop;
+  end loop;
+  return made;
+end
+$$;
+
+ALTER FUNCTION public.florin_make_partitions(months_ahead integer) OWNER TO florin_migrate;
+
+CREATE FUNCTION public.florin_reaches(account text) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN ((current_setting('florin.accounts'::text, true) = '*'::text) OR (account = ANY (string_to_array(current_setting('florin.accounts'::text, true), ','::text))));
+
+ALTER FUNCTION public.florin_reaches(account text) OWNER TO florin_migrate;
+
+CREATE FUNCTION public.florin_reaches_all(accounts text[]) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN ((current_setting('florin.accounts'::text, true) = '*'::text) OR ((cardinality(accounts) > 0) AND (accounts <@ string_to_array(current_setting('florin.accounts'::text, true), ','::text))));
+
+ALTER FUNCTION public.florin_reaches_all(accounts text[]) OWNER TO florin_migrate;
+
+CREATE TABLE public.api_key_pair_roles (
+    api_key_pair_id uuid NOT NULL,
+    role_id uuid NOT NULL
+);
+
+ALTER TABLE ONLY public.api_key_pair_roles FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.api_key_pair_roles OWNER TO florin_migrate;
+
+CREATE TABLE public.api_key_pairs (
+    id uuid NOT NULL,
+    thumbprint text NOT NULL,
+    display_name text NOT NULL,
+    algorithm text NOT NULL,
+    public_key text NOT NULL,
+    active boolean NOT NULL,
+    merchant_account_ids text[] NOT NULL,
+    creator_id uuid,
+    creator_name text,
+    creator_email_address text,
+    creator_thumbprint text,
+    last_used_at timestamp(3) with time zone,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT api_key_pairs_algorithm_check CHECK ((algorithm = ANY (ARRAY['ECDSA'::text, 'RSA'::text]))),
+    CONSTRAINT api_key_pairs_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
+    CONSTRAINT api_key_pairs_public_key_check CHECK ((public_key ~~ '-----BEGIN PUBLIC KEY-----%'::text)),
+    CONSTRAINT api_key_pairs_thumbprint_check CHECK ((thumbprint ~ '^[A-Za-z0-9_-]{43}$'::text))
+);
+
+ALTER TABLE ONLY public.api_key_pairs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.api_key_pairs OWNER TO florin_migrate;
+
+CREATE TABLE public.audit_logs (
+    id uuid NOT NULL,
+    merchant_account_id text,
+    action text NOT NULL,
+    resource_type text NOT NULL,
+    resource_id text NOT NULL,
+    resource_name text NOT NULL,
+    actor_id uuid,
+    actor_name text NOT NULL,
+    actor_email_address text,
+    token_id text,
+    operation text NOT NULL,
+    request_id text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT audit_logs_action_check CHECK ((action = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text, 'voided'::text, 'canceled'::text, 'captured'::text])))
+)
+PARTITION BY RANGE (id);
+
+ALTER TABLE ONLY public.audit_logs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_logs OWNER TO florin_migrate;
+
+CREATE TABLE public.event_queue (
+    event_id uuid NOT NULL
+);
+
+ALTER TABLE public.event_queue OWNER TO florin_migrate;
+
+CREATE TABLE public.events (
+    id uuid NOT NULL,
+    merchant_account_id text,
+    name text NOT NULL,
+    resource_type text NOT NULL,
+    resource_id text NOT NULL,
+    sequence bigint NOT NULL,
+    target jsonb NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT events_sequence_check CHECK ((sequence > 0))
+)
+PARTITION BY RANGE (id);
+
+ALTER TABLE ONLY public.events FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.events OWNER TO florin_migrate;
+
+CREATE TABLE public.florin_migrations (
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp(3) with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.florin_migrations OWNER TO florin_migrate;
+
+CREATE TABLE public.jobs (
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    key text NOT NULL,
+    payload jsonb NOT NULL,
+    run_at timestamp(3) with time zone NOT NULL,
+    lease uuid,
+    attempts integer DEFAULT 0 NOT NULL,
+    last_error text,
+    last_run_at timestamp(3) with time zone
+);
+
+ALTER TABLE public.jobs OWNER TO florin_migrate;
+
+CREATE TABLE public.merchant_accounts (
+    id text NOT NULL,
+    list_id uuid NOT NULL,
+    display_name text NOT NULL,
+    account_updater_enabled boolean NOT NULL,
+    account_updater_request_encryption_key text,
+    account_updater_request_encryption_key_id text,
+    account_updater_response_decryption_key text,
+    account_updater_response_decryption_key_id text,
+    over_capture_amount integer,
+    over_capture_percentage integer,
+    loon_client_key text,
+    loon_secret_key text,
+    loon_accepted_schemes text[],
+    loon_merchant_account_id text,
+    async_network_tokens_enabled boolean NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT merchant_accounts_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 255))),
+    CONSTRAINT merchant_accounts_id_check CHECK ((id ~ '^[a-zA-Z0-9-]{1,50}$'::text)),
+    CONSTRAINT merchant_accounts_loon_together CHECK ((num_nulls(loon_client_key, loon_secret_key, loon_accepted_schemes, loon_merchant_account_id) = ANY (ARRAY[0, 4]))),
+    CONSTRAINT merchant_accounts_over_capture_amount_check CHECK (((over_capture_amount >= 0) AND (over_capture_amount <= 99999999))),
+    CONSTRAINT merchant_accounts_over_capture_percentage_check CHECK (((over_capture_percentage >= 0) AND (over_capture_percentage <= 99999999)))
+);
+
+ALTER TABLE ONLY public.merchant_accounts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.merchant_accounts OWNER TO florin_migrate;
+
+CREATE TABLE public.network_token_requestors (
+    merchant_account_id text NOT NULL,
+    scheme text NOT NULL,
+    requestor_id text NOT NULL,
+    app_id text NOT NULL,
+    CONSTRAINT network_token_requestors_app_id_check CHECK ((length(app_id) <= 300)),
+    CONSTRAINT network_token_requestors_requestor_id_check CHECK ((length(requestor_id) <= 300)),
+    CONSTRAINT network_token_requestors_scheme_check CHECK ((scheme = ANY (ARRAY['visa'::text, 'amex'::text, 'mastercard'::text, 'discover'::text])))
+);
+
+ALTER TABLE ONLY public.network_token_requestors FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.network_token_requestors OWNER TO florin_migrate;
+
+CREATE TABLE public.roles (
+    id uuid NOT NULL,
+    slug text NOT NULL,
+    name text NOT NULL,
+    description text NOT NULL,
+    permissions text[] NOT NULL,
+    assignable_to text[] NOT NULL,
+    applies_to text[] NOT NULL,
+    is_standalone_assignable boolean NOT NULL,
+    CONSTRAINT roles_assignable_to_check CHECK ((assignable_to <@ ARRAY['user'::text, 'api-key-pair'::text])),
+    CONSTRAINT roles_permissions_check CHECK ((cardinality(permissions) > 0))
+);
+
+ALTER TABLE public.roles OWNER TO florin_migrate;
+
+ALTER TABLE ONLY public.api_key_pair_roles
+    ADD CONSTRAINT api_key_pair_roles_pkey PRIMARY KEY (api_key_pair_id, role_id);
+
+ALTER TABLE ONLY public.api_key_pairs
+    ADD CONSTRAINT api_key_pairs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.api_key_pairs
+    ADD CONSTRAINT api_key_pairs_thumbprint_unique UNIQUE (thumbprint);
+
+ALTER TABLE ONLY public.audit_logs
+    ADD CONSTRAINT audit_logs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.event_queue
+    ADD CONSTRAINT event_queue_pkey PRIMARY KEY (event_id);
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.florin_migrations
+    ADD CONSTRAINT florin_migrations_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_key_unique UNIQUE (kind, key);
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.merchant_accounts
+    ADD CONSTRAINT merchant_accounts_list_id_unique UNIQUE (list_id);
+
+ALTER TABLE ONLY public.merchant_accounts
+    ADD CONSTRAINT merchant_accounts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.network_token_requestors
+    ADD CONSTRAINT network_token_requestors_pkey PRIMARY KEY (merchant_account_id, scheme);
+
+ALTER TABLE ONLY public.network_token_requestors
+    ADD CONSTRAINT network_token_requestors_unique UNIQUE (requestor_id, app_id);
+
+ALTER TABLE ONLY public.roles
+    ADD CONSTRAINT roles_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.roles
+    ADD CONSTRAINT roles_slug_unique UNIQUE (slug);
+
+CREATE INDEX audit_logs_account ON ONLY public.audit_logs USING btree (merchant_account_id, id);
+
+CREATE INDEX events_account ON ONLY public.events USING btree (merchant_account_id, id);
+
+CREATE INDEX events_resource ON ONLY public.events USING btree (resource_id, sequence);
+
+CREATE INDEX jobs_due ON public.jobs USING btree (run_at);
+
+CREATE TRIGGER api_key_pairs_changed AFTER UPDATE ON public.api_key_pairs FOR EACH ROW WHEN ((((old.active IS DISTINCT FROM new.active) OR (old.merchant_account_ids IS DISTINCT FROM new.merchant_account_ids)) OR (old.version IS DISTINCT FROM new.version))) EXECUTE FUNCTION public.florin_announce_key();
+
+CREATE TRIGGER api_key_pairs_created_or_deleted AFTER INSERT OR DELETE ON public.api_key_pairs FOR EACH ROW EXECUTE FUNCTION public.florin_announce_key();
+
+ALTER TABLE ONLY public.api_key_pair_roles
+    ADD CONSTRAINT api_key_pair_roles_api_key_pair_id_fkey FOREIGN KEY (api_key_pair_id) REFERENCES public.api_key_pairs(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.api_key_pair_roles
+    ADD CONSTRAINT api_key_pair_roles_role_id_fkey FOREIGN KEY (role_id) REFERENCES public.roles(id);
+
+ALTER TABLE ONLY public.network_token_requestors
+    ADD CONSTRAINT network_token_requestors_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
+ALTER TABLE public.api_key_pair_roles ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY api_key_pair_roles_reach ON public.api_key_pair_roles USING ((EXISTS ( SELECT
+   FROM public.api_key_pairs
+  WHERE (api_key_pairs.id = api_key_pair_roles.api_key_pair_id))));
+
+ALTER TABLE public.api_key_pairs ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY api_key_pairs_reach ON public.api_key_pairs USING (public.florin_reaches_all(merchant_account_ids));
+
+ALTER TABLE public.audit_logs ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY audit_logs_reach ON public.audit_logs FOR SELECT USING (public.florin_reaches(merchant_account_id));
+
+CREATE POLICY audit_logs_write ON public.audit_logs FOR INSERT WITH CHECK (((merchant_account_id IS NULL) OR public.florin_reaches(merchant_account_id)));
+
+ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY events_reach ON public.events FOR SELECT USING (public.florin_reaches(merchant_account_id));
+
+CREATE POLICY events_write ON public.events FOR INSERT WITH CHECK (((merchant_account_id IS NULL) OR public.florin_reaches(merchant_account_id)));
+
+ALTER TABLE public.merchant_accounts ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY merchant_accounts_reach ON public.merchant_accounts USING (public.florin_reaches(id));
+
+ALTER TABLE public.network_token_requestors ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY network_token_requestors_reach ON public.network_token_requestors USING (public.florin_reaches(merchant_account_id));
+
+REVOKE USAGE ON SCHEMA public FROM PUBLIC;
+GRANT ALL ON SCHEMA public TO florin_migrate;
+GRANT USAGE ON SCHEMA public TO florin_api;
+GRANT USAGE ON SCHEMA public TO florin_worker;
+
+GRANT USAGE ON SCHEMA vault TO florin_vault;
+
+REVOKE ALL ON FUNCTION public.florin_drop_partitions(parent text, keep_months integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.florin_drop_partitions(parent text, keep_months integer) TO florin_worker;
+
+REVOKE ALL ON FUNCTION public.florin_make_partitions(months_ahead integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.florin_make_partitions(months_ahead integer) TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.api_key_pair_roles TO florin_api;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.api_key_pairs TO florin_api;
+
+GRANT SELECT,INSERT ON TABLE public.audit_logs TO florin_api;
+GRANT SELECT,INSERT ON TABLE public.audit_logs TO florin_worker;
+
+GRANT INSERT ON TABLE public.event_queue TO florin_api;
+GRANT SELECT,INSERT,DELETE ON TABLE public.event_queue TO florin_worker;
+
+GRANT SELECT,INSERT ON TABLE public.events TO florin_api;
+GRANT SELECT,INSERT ON TABLE public.events TO florin_worker;
+
+GRANT SELECT ON TABLE public.florin_migrations TO florin_api;
+GRANT SELECT ON TABLE public.florin_migrations TO florin_worker;
+GRANT SELECT ON TABLE public.florin_migrations TO florin_vault;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.jobs TO florin_worker;
+GRANT INSERT ON TABLE public.jobs TO florin_api;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.merchant_accounts TO florin_api;
+GRANT SELECT ON TABLE public.merchant_accounts TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.network_token_requestors TO florin_api;
+GRANT SELECT ON TABLE public.network_token_requestors TO florin_worker;
+
+GRANT SELECT ON TABLE public.roles TO florin_api;
+GRANT SELECT ON TABLE public.roles TO florin_worker;

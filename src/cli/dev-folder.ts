@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { CommandError } from './output.ts'
+import { root } from './repository.ts'
+
+/** What `florin dev` keeps between runs. */
+const devFolder = join(root, '.florin')
+
+/** Names of the things in a folder of `florin dev`, be it the kept one or a temporary one. */
+export const devFiles = (folder = devFolder) => ({
+  folder,
+  privateKey: join(folder, 'private-key.pem'),
+  keyPair: join(folder, 'key-pair.json'),
+  cursorKeys: join(folder, 'cursor-keys'),
+  postgres: join(folder, 'postgres'),
+  codeCache: join(folder, 'code-cache'),
+  running: join(folder, 'dev.json'),
+})
+
+/** What other commands may know about a `florin dev` while it runs. */
+export interface RunningDev {
+  pid: number
+  base_url: string
+  database_urls: { admin: string; api: string; worker: string }
+}
+
+/** The `florin dev` of this folder; undefined when none runs. */
+export async function findRunningDev(): Promise<RunningDev | undefined> {
+  const text = await readIfPresent(devFiles().running)
+  if (text === undefined) return undefined
+  const running = JSON.parse(text) as RunningDev
+  return isAlive(running.pid) ? running : undefined
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // Another user's process cannot be signalled, but it is there.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+export async function makeFolder(folder: string): Promise<void> {
+  try {
+    // Others may enter: when root starts it, PostgreSQL runs as another user. The files say themselves who reads them.
+    await mkdir(folder, { recursive: true, mode: 0o755 })
+  } catch (error) {
+    throw new CommandError(
+      `${folder} cannot be made (${(error as NodeJS.ErrnoException).code}). Start with --ephemeral, which keeps nothing.`,
+    )
+  }
+}
+
+/** Whole or not at all, and never readable by others, not even for a moment. */
+export async function writeSecretFile(path: string, text: string): Promise<void> {
+  const fresh = `${path}.${randomBytes(6).toString('hex')}`
+  const file = await open(fresh, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+  } finally {
+    await file.close()
+  }
+  await rename(fresh, path).catch(async (error: unknown) => {
+    await rm(fresh, { force: true })
+    throw error
+  })
+}
+
+export async function readIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new CommandError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+/** A path as a person here would type it. */
+export function shortPath(path: string): string {
+  const short = relative(process.cwd(), path)
+  return short.startsWith('..') ? path : short
+}

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import { useDatabase } from './database.ts'
+
+const database = useDatabase()
+
+/** Who may do what, exactly. A new table adds its line here. */
+const expected: Record<string, Record<string, string>> = {
+  florin_api: {
+    api_key_pair_roles: 'DELETE INSERT SELECT',
+    api_key_pairs: 'DELETE INSERT SELECT UPDATE',
+    audit_logs: 'INSERT SELECT',
+    event_queue: 'INSERT',
+    events: 'INSERT SELECT',
+    florin_migrations: 'SELECT',
+    jobs: 'INSERT',
+    merchant_accounts: 'INSERT SELECT UPDATE',
+    network_token_requestors: 'DELETE INSERT SELECT UPDATE',
+    roles: 'SELECT',
+  },
+  florin_worker: {
+    audit_logs: 'INSERT SELECT',
+    event_queue: 'DELETE INSERT SELECT',
+    events: 'INSERT SELECT',
+    florin_migrations: 'SELECT',
+    jobs: 'DELETE INSERT SELECT UPDATE',
+    merchant_accounts: 'SELECT',
+    network_token_requestors: 'SELECT',
+    roles: 'SELECT',
+  },
+  florin_vault: { florin_migrations: 'SELECT' },
+}
+
+test('the grants on tables are exactly these', async () => {
+  const rows = await database.query<{ grantee: string; name: string; privileges: string }>(`
+    select grantee, table_name as name, string_agg(privilege_type, ' ' order by privilege_type) as privileges
+    from information_schema.role_table_grants
+    where table_schema in ('public', 'vault') and grantee in ('florin_api', 'florin_worker', 'florin_vault', 'PUBLIC')
+    group by grantee, table_name`)
+  const actual: Record<string, Record<string, string>> = {}
+  for (const { grantee, name, privileges } of rows) actual[grantee] = { ...actual[grantee], [name]: privileges }
+  expect(actual).toEqual(expected)
+})
+
+test('schemas: the api cannot enter the vault, the vault sees its own and the migrations', async () => {
+  const rows = await database.query<{ role: string; schema: string }>(`
+    select rolname as role, nspname as schema from pg_roles, pg_namespace
+    where rolname in ('florin_api', 'florin_worker', 'florin_vault') and nspname in ('public', 'vault')
+      and has_schema_privilege(rolname, nspname, 'usage') order by 1, 2`)
+  expect(rows.map(({ role, schema }) => `${role} ${schema}`)).toEqual([
+    'florin_api public',
+    'florin_vault public',
+    'florin_vault vault',
+    'florin_worker public',
+  ])
+})
+
+test('functions that change the schema are for the worker alone', async () => {
+  const rows = await database.query<{ name: string; role: string }>(`
+    select proname as name, rolname as role from pg_proc, pg_roles
+    where pronamespace = 'public'::regnamespace and prosecdef and rolname in ('florin_api', 'florin_worker', 'florin_vault')
+      and has_function_privilege(rolname, pg_proc.oid, 'execute') order by 1`)
+  expect(rows).toEqual([
+    { name: 'florin_drop_partitions', role: 'florin_worker' },
+    { name: 'florin_make_partitions', role: 'florin_worker' },
+  ])
+})
+
+test('no role can step over a wall: none is superuser, creates roles, bypasses row level security or owns a table', async () => {
+  const rows = await database.query(`
+    select rolname from pg_roles
+    where rolname like 'florin_%' and rolname not in ('florin_admin', 'florin_plain') and (rolsuper or rolcreaterole or rolcreatedb or rolbypassrls)`)
+  expect(rows).toEqual([])
+  const owners = await database.query(`
+    select relname from pg_class join pg_namespace n on n.oid = relnamespace
+    where nspname in ('public', 'vault') and pg_get_userbyid(relowner) <> 'florin_migrate'`)
+  expect(owners).toEqual([])
+})
+
+test('every table that names a merchant account has row level security, for its owner too', async () => {
+  const rows = await database.query<{ name: string }>(`
+    select distinct relname as name from pg_class join pg_attribute on attrelid = pg_class.oid
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+      and (attname in ('merchant_account_id', 'merchant_account_ids') or relname = 'merchant_accounts')
+      and not (relrowsecurity and relforcerowsecurity)`)
+  expect(rows).toEqual([])
+})
+
+test('the audit log can be added to and read, never changed, by any role but the owner', async () => {
+  for (const role of ['florin_api', 'florin_worker', 'florin_vault'] as const) {
+    for (const privilege of ['update', 'delete', 'truncate']) {
+      const [row] = await database.query<{ may: boolean }>('select has_table_privilege($1, $2, $3) as may', [
+        role,
+        'audit_logs',
+        privilege,
+      ])
+      expect(row?.may, `${role} ${privilege}`).toBe(false)
+    }
+  }
+})

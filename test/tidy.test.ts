@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** Who may import whom. Everything points down: http → operations → store, and events leave by the outbox. */
+const mayImport: Record<string, readonly string[]> = {
+  main: ['main', 'cli', 'http', 'jobs', 'operations', 'events', 'platform', 'kernel'],
+  cli: ['cli', 'main', 'operations', 'platform', 'kernel'],
+  http: ['http', 'routes', 'events', 'kernel', 'platform'],
+  routes: ['http', 'operations', 'schema'],
+  jobs: ['jobs', 'operations', 'events', 'kernel', 'platform'],
+  operations: ['operations', 'rules', 'store', 'schema', 'events', 'kernel', 'platform'],
+  store: ['rules', 'schema', 'kernel', 'platform'],
+  schema: ['schema', 'rules', 'kernel'],
+  rules: ['rules', 'kernel'],
+  events: ['events', 'kernel', 'platform'],
+  kernel: ['kernel', 'platform'],
+  platform: ['platform'],
+}
+
+/** Packages and globals that have one home. */
+const homes: [what: RegExp, where: RegExp, why: string][] = [
+  [/from 'fastify'/, /^src\/http\//, 'only the edge knows the framework'],
+  [/from 'pg'/, /^src\/(platform|cli)\//, 'SQL goes through platform/postgres.ts'],
+  [
+    /process\.env|globalThis\.process\.env/,
+    /^src\/(platform\/config\.ts|cli\/)/,
+    'settings are read once and passed on',
+  ],
+  [/\bconsole\./, /^$/, 'use the log'],
+]
+
+const drawers = /(^|\/)(utils?|helpers?|common|shared|lib|misc)(\/|\.ts$)|(^|\/)index\.ts$/
+const longest = 300
+
+interface Source {
+  path: string
+  text: string
+}
+
+const root = join(import.meta.dirname, '..')
+const sources: Source[] = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .map((file) => ({ path: `src/${file}`, text: readFileSync(join(root, 'src', file), 'utf8') }))
+
+const areaOf = (path: string) => /^src\/areas\/([^/]+)\//.exec(path)?.[1]
+
+/** In an area the file name is the layer; elsewhere the folder is; files straight under src are the kernel. */
+function layerOf(path: string): string {
+  const [, folder = '', , file = ''] = path.split('/')
+  if (areaOf(path)) return file.replace('.ts', '')
+  return folder.endsWith('.ts') ? 'kernel' : folder
+}
+
+const importsOf = ({ path, text }: Source) =>
+  [...text.matchAll(/from '(\.[^']+)'/g)].map(([, target = '']) => ({ from: path, to: join(dirname(path), target) }))
+
+function wrongDirections(files: readonly Source[]): string[] {
+  return files
+    .flatMap(importsOf)
+    .filter(({ from, to }) => !mayImport[layerOf(from)]?.includes(layerOf(to)) || crossesAreas(from, to))
+    .map(({ from, to }) => `${from} must not import ${to}`)
+}
+
+/** Another area is reached through its operations and its schema only. */
+function crossesAreas(from: string, to: string): boolean {
+  const isOther = areaOf(from) !== undefined && areaOf(to) !== undefined && areaOf(from) !== areaOf(to)
+  return (
+    isOther &&
+    !['operations', 'schema'].includes(layerOf(to)) &&
+    !(layerOf(from) === 'schema' && layerOf(to) === 'rules')
+  )
+}
+
+function areaCycles(files: readonly Source[]): string[] {
+  const edges = new Map<string, Set<string>>()
+  for (const { from, to } of files.flatMap(importsOf)) {
+    const [source, target] = [areaOf(from), areaOf(to)]
+    if (!source || !target || source === target) continue
+    edges.set(source, (edges.get(source) ?? new Set()).add(target))
+  }
+  const reaches = (start: string, goal: string, seen = new Set<string>()): boolean =>
+    [...(edges.get(start) ?? [])].some(
+      (next) => next === goal || (!seen.has(next) && reaches(next, goal, seen.add(next))),
+    )
+  return [...edges.keys()].filter((area) => reaches(area, area))
+}
+
+const strays = (files: readonly Source[]) =>
+  files.flatMap(({ path, text }) =>
+    homes.filter(([what, where]) => what.test(text) && !where.test(path)).map(([, , why]) => `${path}: ${why}`),
+  )
+
+test('every import points down', () => {
+  expect(wrongDirections(sources)).toEqual([])
+})
+
+test('no two areas need each other', () => {
+  expect(areaCycles(sources)).toEqual([])
+})
+
+test('framework, driver, environment and console stay in their homes', () => {
+  expect(strays(sources)).toEqual([])
+})
+
+test('there are no drawers and no barrels', () => {
+  expect(sources.map(({ path }) => path).filter((path) => drawers.test(path))).toEqual([])
+})
+
+test('no file is so long that it should be a folder', () => {
+  const lines = ({ text }: Source) => text.split('\n').length
+  expect(
+    sources.filter((source) => lines(source) > longest).map((source) => `${source.path} (${lines(source)})`),
+  ).toEqual([])
+})
+
+test('these checks notice what they are for', () => {
+  const planted = (path: string, text: string): Source[] => [{ path, text }]
+  expect(wrongDirections(planted('src/areas/roles/store.ts', "from './operations.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/areas/roles/rules.ts', "from '../../platform/postgres.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/areas/roles/routes.ts', "from './store.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/areas/roles/operations.ts', "from '../audit-logs/store.ts'"))).toHaveLength(1)
+  expect(strays(planted('src/areas/roles/operations.ts', 'process.env.X; console.log(1)'))).toHaveLength(2)
+  expect(
+    areaCycles([
+      { path: 'src/areas/a/operations.ts', text: "from '../b/operations.ts'" },
+      { path: 'src/areas/b/operations.ts', text: "from '../a/operations.ts'" },
+    ]),
+  ).toEqual(['a', 'b'])
+})
