@@ -59,15 +59,15 @@ const errorResponses: [status: number, name: string, description: string, schema
 
 const intro = `A payments API: one door in front of card processors and gift card providers.
 
-**Authentication.** Every request carries \`Authorization: Bearer <token>\`. The token is a JWT that you sign yourself with the private key of an
-API key pair (ES512, or RS512 for RSA pairs). Header: \`kid\` is the thumbprint of the pair. Claims: \`scopes\` (a list), \`iat\`, \`nbf\`, \`exp\` (at most 24 hours
-after \`iat\`), \`iss\` and \`jti\`. A token may do what its scopes and the roles of its key pair both allow.
-
 **Merchant accounts.** Most operations act upon one merchant account, named by a header; without it, the first one the key pair can reach. Lists also take \`*\`.
 
 **Lists** are in creation order, newest first, and come in pages: follow \`next_cursor\` until it is null.
 
 **Errors** carry a code, a message and, for each bad field, a pointer to it. Every answer has an \`X-Request-Id\`.`
+
+const bearer = `The token is a JWT that you sign yourself with the private key of an API key pair: ES512, or RS512 for RSA pairs. The header's \`kid\` is the
+thumbprint of the pair. Claims: \`scopes\` (a list), \`iat\`, \`nbf\`, \`exp\` (at most 24 hours after \`iat\`), \`iss\` and \`jti\`. A token may do what its scopes and the
+roles of its key pair both allow; \`*.read\` and \`*.write\` stand for every resource.`
 
 /** First segment of the path → heading and what the area is about. */
 const areas: Record<string, [name: string, description: string]> = {
@@ -170,7 +170,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
     paths,
     webhooks,
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: bearer } },
       headers: {
         RequestId: {
           description: 'Names this request in logs; quote it when you ask for help.',

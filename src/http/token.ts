@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { KeyAlgorithm } from '../platform/key-pair.ts'
 import { compactVerify, type CryptoKey, errors, importSPKI } from 'jose'
@@ -56,9 +57,12 @@ function isCanonical(segment: string): boolean {
 }
 
 function parseObject(segment: string): Record<string, unknown> {
+  const bytes = Buffer.from(segment, 'base64url')
+  // Every byte that is not UTF-8 would read as the same character, and different jti as one.
+  if (!isUtf8(bytes)) throw new TokenError('not UTF-8')
   let value: unknown
   try {
-    value = JSON.parse(Buffer.from(segment, 'base64url').toString('utf8'))
+    value = JSON.parse(bytes.toString('utf8'))
   } catch {
     throw new TokenError('not JSON')
   }
@@ -86,7 +90,7 @@ export function checkTimes({ exp, nbf, iat }: Claims, now: Date): void {
   if (exp <= seconds - clockSkewSeconds) throw new TokenError('expired')
   if (nbf !== undefined && nbf > seconds + clockSkewSeconds) throw new TokenError('not valid yet')
   if (iat !== undefined && iat > seconds + clockSkewSeconds) throw new TokenError('issued in the future')
-  if (exp - (iat ?? nbf ?? seconds - clockSkewSeconds) > maxLifetimeSeconds) throw new TokenError('lives too long')
+  if (exp - (iat ?? nbf ?? seconds + clockSkewSeconds) > maxLifetimeSeconds) throw new TokenError('lives too long')
 }
 
 export interface VerificationKey {

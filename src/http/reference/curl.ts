@@ -20,8 +20,8 @@ const credentials = (document: OpenApi, operation: Operation): string | undefine
   const scheme = resolve<SecurityScheme>(document, document.components?.securitySchemes?.[name])
   if (scheme?.type === 'http' && scheme.scheme === 'basic') return '-u "$FLORIN_KEY_ID:$FLORIN_KEY_SECRET"'
   if (scheme?.type === 'apiKey' && scheme.in === 'header' && scheme.name !== undefined)
-    return `-H "${inDoubleQuotes(scheme.name)}: $FLORIN_TOKEN"`
-  return '-H "Authorization: Bearer $FLORIN_TOKEN"'
+    return `-H "${inDoubleQuotes(scheme.name)}: $TOKEN"`
+  return '-H "Authorization: Bearer $TOKEN"'
 }
 
 interface Call {
@@ -32,7 +32,7 @@ interface Call {
   body: { type: string; example: unknown } | undefined
 }
 
-/** A command that can be pasted into a shell where FLORIN_URL and FLORIN_TOKEN are set. */
+/** A command that can be pasted into a shell where BASE_URL and TOKEN are set. */
 export const curl = (document: OpenApi, { method, path, operation, parameters, body }: Call): string => {
   const address = path.replace(/\{([^}]+)\}/g, (whole, name) => {
     const parameter = parameters.find((candidate) => candidate.in === 'path' && candidate.name === name)
@@ -50,7 +50,7 @@ export const curl = (document: OpenApi, { method, path, operation, parameters, b
       if (parameter.name.toLowerCase() === 'idempotency-key') return [`-H "${parameter.name}: $(uuidgen)"`]
       return parameter.required ? [`-H "${inDoubleQuotes(`${parameter.name}: ${valueOf(document, parameter)}`)}"`] : []
     })
-  const url = `"$FLORIN_URL${inDoubleQuotes(address + (query && `?${query}`))}"`
+  const url = `"$BASE_URL${inDoubleQuotes(address + (query && `?${query}`))}"`
   const lines = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}${url}`]
   const authorization = credentials(document, operation)
   if (authorization !== undefined) lines.push(authorization)

@@ -230,16 +230,16 @@ describe('the reference page', () => {
   it('gives a curl command that survives quotes', () => {
     const [, read, create] = [...blocks(page, 'Shell'), ...blocks(page, 'Request')]
     expect(read).toMatch(
-      /^curl "\$FLORIN_URL\/payments\/[0-9a-f-]{36}" \\\n {2}-H "Authorization: Bearer \$FLORIN_TOKEN"/,
+      /^curl "\$BASE_URL\/payments\/[0-9a-f-]{36}" \\\n {2}-H "Authorization: Bearer \$TOKEN"/,
     )
     expect(read).toContain(`-H "Florin-Merchant-Account: o'k"`)
-    expect(create).toContain('curl -X POST "$FLORIN_URL/payments"')
+    expect(create).toContain('curl -X POST "$BASE_URL/payments"')
     expect(create).toContain('-H "Idempotency-Key: $(uuidgen)"')
     expect(create).toContain(String.raw`it'\''s`)
     const body = /-d '(.*)'$/s.exec(create ?? '')?.[1] ?? ''
     expect(JSON.parse(body.replaceAll(String.raw`'\''`, "'"))).toMatchObject({ capture: 'manual' })
     const status = blocks(page, 'Request').at(-1)
-    expect(status).toBe('curl "$FLORIN_URL/status"')
+    expect(status).toBe('curl "$BASE_URL/status"')
   })
 
   it('keeps to a policy without anything inline', () => {

@@ -71,7 +71,7 @@ const authentication = (document: OpenApi): Html => {
     ${schemes.length > 0 ? schemes.map(schemeLine) : schemeLine(['bearer', { type: 'http', scheme: 'bearer' }])}
     <p>Each operation names the scope it needs; where several are named, any one of them is enough.</p>
     <p>The examples on this page read the address and the token from the environment:</p>
-    <figure class="code"><figcaption>Shell</figcaption>${code(`export FLORIN_URL='${server.replaceAll("'", '')}'\nexport FLORIN_TOKEN='…'`)}</figure>
+    <figure class="code"><figcaption>Shell</figcaption>${code(`export BASE_URL='${server.replaceAll("'", '')}'\nexport TOKEN='…'`)}</figure>
   </section>`
 }
 
