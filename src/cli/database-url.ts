@@ -8,7 +8,9 @@ export const isDatabaseSet = () =>
 
 /** From the environment; without a pooler in between where `direct` asks for it. */
 export function configuredDatabaseUrl({ direct = false } = {}): string {
-  const { databaseUrl, databaseDirectUrl } = loadConfig('migrate', ['databaseUrl', 'databaseDirectUrl'])
+  // Nothing but these is looked at: mistakes in the settings of the processes are not our business here.
+  const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('DATABASE_')))
+  const { databaseUrl, databaseDirectUrl } = loadConfig('migrate', ['databaseUrl', 'databaseDirectUrl'], environment)
   return ((direct ? databaseDirectUrl : undefined) ?? databaseUrl).reveal()
 }
 

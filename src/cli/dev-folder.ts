@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { access, constants, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { CommandError } from './output.ts'
 import { root } from './repository.ts'
@@ -33,7 +33,7 @@ export async function findRunningDev(): Promise<RunningDev | undefined> {
   return isAlive(running.pid) ? running : undefined
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -43,13 +43,21 @@ function isAlive(pid: number): boolean {
   }
 }
 
+export async function isServing({ base_url }: RunningDev): Promise<boolean> {
+  return await fetch(`${base_url}/openapi.json`, { signal: AbortSignal.timeout(3_000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}
+
 export async function makeFolder(folder: string): Promise<void> {
   try {
     // Others may enter: when root starts it, PostgreSQL runs as another user. The files say themselves who reads them.
     await mkdir(folder, { recursive: true, mode: 0o755 })
+    await access(folder, constants.W_OK)
   } catch (error) {
     throw new CommandError(
-      `${folder} cannot be made (${(error as NodeJS.ErrnoException).code}). Start with --ephemeral, which keeps nothing.`,
+      `${folder} cannot be written (${(error as NodeJS.ErrnoException).code}). Start with --ephemeral, which keeps nothing.`,
     )
   }
 }
@@ -74,7 +82,7 @@ export async function readIfPresent(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new CommandError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw new CommandError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code}). See who owns it.`)
   }
 }
 

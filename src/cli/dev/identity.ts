@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+import { createAPIKeyPair, loadSigningKey } from '../../areas/api-key-pairs/operations.ts'
+import { createMerchantAccount, merchantAccountExists } from '../../areas/merchant-accounts/operations.ts'
+import type { Context } from '../../context.ts'
+import { commandLineContext } from '../command-line-context.ts'
+import { withDatabase } from '../database-url.ts'
+import { type devFiles, readIfPresent, writeSecretFile } from '../dev-folder.ts'
+import { findRoleIds } from '../role-ids.ts'
+
+type DevFiles = ReturnType<typeof devFiles>
+
+export const merchantAccountId = 'default'
+
+export interface DevKeyPair {
+  id: string
+  thumbprint: string
+  privateKeyPem: string
+}
+
+/** The merchant account, and the kept key pair as long as this database knows it; else a new one. */
+export async function prepareIdentity(apiUrl: string, files: DevFiles): Promise<DevKeyPair> {
+  return await withDatabase(apiUrl, async (db) => {
+    const ctx = commandLineContext(db, 'florin dev')
+    if (!(await merchantAccountExists(db, merchantAccountId))) {
+      await createMerchantAccount(ctx, { id: merchantAccountId, display_name: 'Default' })
+    }
+    const kept = await readKeptKeyPair(files)
+    if (kept && (await loadSigningKey(db, kept.thumbprint))?.active) return kept
+    return await makeKeyPair(ctx)
+  })
+}
+
+async function readKeptKeyPair(files: DevFiles): Promise<DevKeyPair | undefined> {
+  const [description, privateKeyPem] = await Promise.all([
+    readIfPresent(files.keyPair),
+    readIfPresent(files.privateKey),
+  ])
+  if (description === undefined || privateKeyPem === undefined) return undefined
+  return { ...(JSON.parse(description) as { id: string; thumbprint: string }), privateKeyPem }
+}
+
+async function makeKeyPair(ctx: Context): Promise<DevKeyPair> {
+  const { id, thumbprint, private_key } = await createAPIKeyPair(ctx, {
+    display_name: 'florin dev',
+    role_ids: await findRoleIds(ctx, ['full-access']),
+  })
+  return { id, thumbprint, privateKeyPem: private_key ?? '' }
+}
+
+export async function keepKeyPair({ id, thumbprint, privateKeyPem }: DevKeyPair, files: DevFiles): Promise<void> {
+  await writeSecretFile(files.privateKey, privateKeyPem)
+  await writeSecretFile(files.keyPair, `${JSON.stringify({ id, thumbprint })}\n`)
+}
+
+/** Page cursors that clients hold stay valid over a restart. */
+export async function keptCursorKeys(files: DevFiles): Promise<string> {
+  const kept = await readIfPresent(files.cursorKeys)
+  if (kept !== undefined) return kept.trim()
+  const fresh = newCursorKeys()
+  await writeSecretFile(files.cursorKeys, `${fresh}\n`)
+  return fresh
+}
+
+export const newCursorKeys = () => randomBytes(32).toString('base64')
