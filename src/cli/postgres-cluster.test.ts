@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
-import { type Cluster, findPostgres, startCluster } from './postgres-cluster.ts'
+import { findPostgres } from './postgres-binaries.ts'
+import { type Cluster, startCluster } from './postgres-cluster.ts'
 
 const timeout = 60_000
 const leftovers: string[] = []
