@@ -43,6 +43,7 @@ const app = buildApp({
   log: createLog({ level: 'info', process: 'bench' }),
   metrics: createMetrics(),
   headerPrefix: 'X-Service-',
+  isDraining: () => false,
   baseUrl: () => 'http://127.0.0.1',
 })
 await app.listen({ host: '127.0.0.1', port: 0 })

@@ -29,6 +29,8 @@ export interface AppOptions {
   log: Log
   metrics: HttpMetrics
   headerPrefix: string
+  /** Whether the process is about to end. */
+  isDraining: () => boolean
   /** The base URL that clients use; known once the server listens. */
   baseUrl: () => string
 }
@@ -82,6 +84,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
     if (request.headers['early-data'] === '1' && !isSafe) throw new ApiError('too_early', { message: tooEarly })
     // Here and not in a handler, which would run after the body was read and found wanting.
     if (request.is404) throw unknownPath(request.url, known)
+  })
+
+  // A client that keeps its connection must hear of the end before the connection is closed under its next request.
+  app.addHook('onSend', async (_request, reply) => {
+    if (options.isDraining()) void reply.header('connection', 'close')
   })
 
   for (const route of options.routes) addRoute(app, route, options, accountHeaderName)

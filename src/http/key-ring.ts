@@ -43,14 +43,14 @@ export function createKeyRing(
 ): KeyRing {
   const entries = new BoundedMap<string, Entry>(limit)
   // Importing a key costs more than reading it; a public key never changes under its thumbprint.
-  const imported = new BoundedMap<string, Promise<VerificationKey>>(limit)
+  const imported = new BoundedMap<string, VerificationKey>(limit)
 
   async function loadKey(thumbprint: string): Promise<RingKey | undefined> {
     const found = await load(thumbprint)
     if (!found) return undefined
-    const verification = imported.get(thumbprint) ?? importVerificationKey(found.algorithm, found.publicKey)
+    const verification = imported.get(thumbprint) ?? (await importVerificationKey(found.algorithm, found.publicKey))
     imported.set(thumbprint, verification)
-    return { ...found, verification: await verification }
+    return { ...found, verification }
   }
 
   return {

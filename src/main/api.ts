@@ -100,6 +100,7 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     log,
     metrics,
     headerPrefix: config.headerPrefix,
+    isDraining: () => draining,
     baseUrl: () => baseUrl,
   })
   const privateServer = await startPrivateServer({
@@ -122,7 +123,11 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
       draining = true
     },
     async close() {
+      draining = true
+      // An answer that was on its way when the draining began said "keep-alive"; its connection would hold up the end.
+      const reaper = setInterval(() => app.server.closeIdleConnections(), 100)
       await app.close()
+      clearInterval(reaper)
       await uses.close()
       await announcements.close()
       await db.close()

@@ -1,0 +1,197 @@
+import { createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { roleIds, useApi } from './api.ts'
+import { apiEnvironment, startProcess, type TestProcess } from './processes.ts'
+
+const api = useApi()
+
+interface CreatedPair {
+  algorithm: string
+  privateKeyPem: string
+  publicKeyPem: string
+}
+
+/** The lines of base64 between the markers. */
+const bodyLines = (pem: string) => pem.split('\n').filter((line) => line !== '' && !line.startsWith('-----'))
+
+/** Every text that would give the private half away, whole or in part, however it was written down. */
+function traces({ privateKeyPem, publicKeyPem }: CreatedPair): string[] {
+  const publicBody = bodyLines(publicKeyPem).join('')
+  const { d, p, q, dp, dq, qi }: JsonWebKey = createPrivateKey(privateKeyPem).export({ format: 'jwk' })
+  const numbers = [d, p, q, dp, dq, qi].flatMap((value) =>
+    value === undefined ? [] : [Buffer.from(value, 'base64url')],
+  )
+  const written = numbers.flatMap((bytes) => [
+    bytes.toString('base64url'),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+  ])
+  // An RSA private key repeats the modulus, which is public. Short last lines could be anywhere by chance.
+  const lines = bodyLines(privateKeyPem).filter((line) => line.length >= 32 && !publicBody.includes(line))
+  return [...new Set([...lines, ...written])]
+}
+
+const findTraces = (pairs: readonly CreatedPair[], text: string | Buffer) =>
+  pairs.flatMap((pair) =>
+    traces(pair)
+      .filter((trace) => text.includes(trace))
+      .map((trace) => `${pair.algorithm}: ${trace}`),
+  )
+
+/** How many of the pairs have their public half in the text: shows that the text is the right one, and is searched. */
+const countPublic = (pairs: readonly CreatedPair[], text: string | Buffer) =>
+  pairs.filter(({ publicKeyPem }) => bodyLines(publicKeyPem).some((line) => text.includes(line))).length
+
+function send(
+  server: TestProcess,
+  agent: Agent,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${api.token()}`, ...(body && { 'content-type': 'application/json' }) }
+    const sent = request(server.url + path, { method, agent, headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
+    })
+    sent.on('error', reject)
+    sent.end(body && JSON.stringify(body))
+  })
+}
+
+async function create(server: TestProcess, agent: Agent, algorithm: string): Promise<CreatedPair> {
+  const body = { display_name: 'Shop', role_ids: [roleIds.full], algorithm }
+  const { status, text } = await send(server, agent, 'POST', '/api-key-pairs', body)
+  expect(status).toBe(201)
+  const { private_key: privateKeyPem } = JSON.parse(text) as { private_key: string }
+  const publicKeyPem = createPublicKey(privateKeyPem).export({ type: 'spki', format: 'pem' }).toString()
+  return { algorithm, privateKeyPem, publicKeyPem }
+}
+
+/** Every row of every table, as the superuser sees it. */
+async function dumpTables(): Promise<string> {
+  const tables = await api.database.query<{ name: string }>(
+    `select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where relkind in ('r', 'm') and nspname !~ '^pg_toast' and nspname <> 'information_schema'`,
+  )
+  const texts: string[] = []
+  for (const { name } of [...tables, { name: 'pg_stat_activity' }]) {
+    const [row] = await api.database.query<{ text: string | null }>(
+      `select string_agg(entry::text, E'\\n') as text from ${name} as entry`,
+    )
+    // The text form of a row doubles quotes and keeps newlines as they are.
+    texts.push(row?.text ?? '')
+  }
+  return texts.join('\n')
+}
+
+/** The files PostgreSQL keeps: this database, the write-ahead log and the server's own log. */
+async function readServerFiles(): Promise<{ database: Buffer; wal: Buffer; log: Buffer }> {
+  await api.database.query('checkpoint')
+  const [place] = await api.database.query<{ data: string; oid: number }>(
+    `select current_setting('data_directory') as data, oid::int from pg_database where datname = current_database()`,
+  )
+  if (!place) throw new Error('no such database')
+  const readAll = async (folder: string) => {
+    const names = await readdir(folder, { withFileTypes: true })
+    const files = names.filter((entry) => entry.isFile()).map(({ name }) => readFile(join(folder, name)))
+    return Buffer.concat(await Promise.all(files))
+  }
+  return {
+    database: await readAll(join(place.data, 'base', String(place.oid))),
+    wal: await readAll(join(place.data, 'pg_wal')),
+    log: await readFile(join(dirname(place.data), 'postgres.log')),
+  }
+}
+
+/** What the process still holds after collecting garbage: the text of every string. */
+async function takeSnapshot(server: TestProcess, path: string): Promise<string> {
+  server.kill('SIGUSR2')
+  await expect
+    .poll(
+      () =>
+        readFile(path).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 40_000, interval: 200 },
+    )
+    .toBe(true)
+  const { strings } = JSON.parse(await readFile(path, 'utf8')) as { strings: string[] }
+  return strings.join('\n')
+}
+
+test('the private half of a key pair is in the answer to its creation and nowhere else', {
+  timeout: 90_000,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'florin-heap-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const [path, plant] = [join(folder, 'snapshot.json'), 'kept-on-purpose-1d1c9a']
+  // Everything PostgreSQL is told, with all values, so that its log is worth reading.
+  await api.database.query(
+    `do $$ begin execute format('alter database %I set log_statement = ''all''', current_database()); end $$`,
+  )
+  const environment = {
+    ...apiEnvironment(api.database.url('florin_api')),
+    FLORIN_LOG_LEVEL: 'debug',
+    HEAP_SNAPSHOT_PATH: path,
+    HEAP_SNAPSHOT_PLANT: plant.split('').reverse().join(''),
+  }
+  const nodeArguments = [
+    '--expose-gc',
+    // Longer strings are cut otherwise, and a key at the end of an answer would not be seen.
+    '--heap-snapshot-string-limit=100000000',
+    '--import',
+    join(import.meta.dirname, 'heap-snapshot-hook.ts'),
+  ]
+  const server = await startProcess('src/main/api.ts', environment, { nodeArguments })
+
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 })
+  onTestFinished(() => agent.destroy())
+  const algorithms = Array.from({ length: 6 }, (_, index) => (index % 3 === 0 ? 'RSA' : 'ECDSA'))
+  const pairs = await Promise.all(algorithms.map((algorithm) => create(server, agent, algorithm)))
+  // The same connections go on with other things, as they would.
+  for (let round = 0; round < 10; round += 1) {
+    await Promise.all(
+      ['/roles', '/api-key-pairs', '/roles?limit=1', '/nothing'].map((path) => send(server, agent, 'GET', path)),
+    )
+  }
+
+  const answer = pairs.map(({ privateKeyPem }) => privateKeyPem).join()
+  expect(new Set(findTraces(pairs, answer).map((trace) => trace.split(':')[0]))).toEqual(new Set(['RSA', 'ECDSA']))
+
+  const tables = await dumpTables()
+  expect(countPublic(pairs, tables)).toBe(pairs.length)
+  expect(findTraces(pairs, tables)).toEqual([])
+  expect(tables).not.toContain('PRIVATE KEY')
+
+  const files = await readServerFiles()
+  for (const file of Object.values(files)) {
+    expect(countPublic(pairs, file)).toBe(pairs.length)
+    expect(findTraces(pairs, file)).toEqual([])
+  }
+
+  const snapshot = await takeSnapshot(server, path)
+  const output = server.output()
+  expect(output).toContain('"operation":"createAPIKeyPair"')
+  expect(findTraces(pairs, output)).toEqual([])
+  expect(output).not.toContain('PRIVATE KEY')
+
+  expect(snapshot).toContain(plant)
+  expect(snapshot).toContain('createAPIKeyPair')
+  process.stdout.write(
+    `private keys: ${pairs.length} pairs; searched ${tables.length} characters of tables, ` +
+      `${Object.values(files).reduce((sum, { length }) => sum + length, 0)} bytes of files, ${output.length} characters of ` +
+      `output, ${snapshot.length} characters of heap; public halves in the heap: ${countPublic(pairs, snapshot)}\n`,
+  )
+  expect(findTraces(pairs, snapshot)).toEqual([])
+  // The words alone are in our own sources; a key would follow them.
+  expect(snapshot.match(/PRIVATE KEY-----[\s\\rn]*[A-Za-z0-9+/]{20}/)).toBeNull()
+})
