@@ -344,6 +344,7 @@ REVOKE USAGE ON SCHEMA public FROM PUBLIC;
 GRANT ALL ON SCHEMA public TO florin_migrate;
 GRANT USAGE ON SCHEMA public TO florin_api;
 GRANT USAGE ON SCHEMA public TO florin_worker;
+GRANT USAGE ON SCHEMA public TO florin_vault;
 
 GRANT USAGE ON SCHEMA vault TO florin_vault;
 

@@ -56,7 +56,8 @@ test('an id that is taken answers 409 and names it', async () => {
 test('twenty requests for the same id at once: one creates it', async () => {
   const id = newId()
   const answers = await Promise.all(Array.from({ length: 20 }, () => create({ id, display_name: 'Shop' })))
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(409)])
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(19)
 })
 
 test('an update changes what it names, null clears, and the rest stays', async () => {

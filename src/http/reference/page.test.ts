@@ -229,9 +229,7 @@ describe('the reference page', () => {
 
   it('gives a curl command that survives quotes', () => {
     const [, read, create] = [...blocks(page, 'Shell'), ...blocks(page, 'Request')]
-    expect(read).toMatch(
-      /^curl "\$BASE_URL\/payments\/[0-9a-f-]{36}" \\\n {2}-H "Authorization: Bearer \$TOKEN"/,
-    )
+    expect(read).toMatch(/^curl "\$BASE_URL\/payments\/[0-9a-f-]{36}" \\\n {2}-H "Authorization: Bearer \$TOKEN"/)
     expect(read).toContain(`-H "Florin-Merchant-Account: o'k"`)
     expect(create).toContain('curl -X POST "$BASE_URL/payments"')
     expect(create).toContain('-H "Idempotency-Key: $(uuidgen)"')
