@@ -1,0 +1,315 @@
+import { randomBytes } from 'node:crypto'
+import type { Route } from '../src/http/route.ts'
+import { routes } from '../src/http/routes.ts'
+import { newId } from '../src/ids.ts'
+import { type Answer, type KeyPair, type RequestOptions, send, type TestApi } from './api.ts'
+
+/*
+ * What a caller of one merchant account can get out of the API, compared with what is in the tables. Everything is read from
+ * the list of routes and from the tables that have a policy, so a new area is covered by being there.
+ */
+
+export const accountHeader = 'X-Service-Merchant-Account-ID'
+
+export interface Party {
+  account: string
+  pair: KeyPair
+  token: string
+}
+
+export interface World {
+  api: TestApi
+  parties: [Party, Party, Party]
+  /** Path of a collection → account → id of a resource in it. */
+  made: Map<string, Map<string, string>>
+}
+
+type Row = Record<string, unknown>
+/** All rows of the tables that have a policy, with the accounts each belongs to; none: the whole instance. */
+export type Tables = Map<string, { row: Row; accounts: readonly string[] }[]>
+
+/** Three accounts that each have a key pair of their own and one of everything that can be made. */
+export async function buildWorld(api: TestApi): Promise<World> {
+  const party = async (name: string): Promise<Party> => {
+    const account = `isolated-${name}-${randomBytes(6).toString('hex')}`
+    await api.makeAccount(account)
+    const pair = await api.makeKeyPair({ merchantAccountIds: [account] })
+    return { account, pair, token: await api.makeToken(pair) }
+  }
+  const parties: World['parties'] = [await party('a'), await party('b'), await party('c')]
+  // A key pair of two accounts belongs to neither: whoever reaches only one of them must not see it.
+  for (const [index, { account }] of parties.entries()) {
+    await api.makeKeyPair({ merchantAccountIds: [account, parties[(index + 1) % 3]?.account ?? ''] })
+  }
+  const made = new Map<string, Map<string, string>>()
+  for (const { account, pair } of parties) {
+    // The account itself is the resource that stands for it among merchant accounts.
+    remember(made, '/merchant-accounts', account, account)
+    remember(made, '/api-key-pairs', account, pair.id)
+    const requestor = randomBytes(6).toString('hex')
+    await succeed(api, 'PUT', `/merchant-accounts/${account}`, {
+      body: {
+        visa_network_tokens_requestor_id: `requestor-${requestor}`,
+        visa_network_tokens_app_id: `application-${requestor}`,
+      },
+    })
+    for (const route of routes.filter(({ method, example }) => method === 'POST' && example)) {
+      if (made.get(route.path)?.has(account)) continue
+      const { body } = await succeed(api, 'POST', fillOwn(made, route.path, account), {
+        body: route.example?.({ merchantAccountId: account, unique: randomBytes(6).toString('hex') }),
+        ...(route.merchantAccount !== 'none' && { headers: { [accountHeader]: account } }),
+      })
+      if (typeof body['id'] === 'string') remember(made, route.path, account, body['id'])
+    }
+  }
+  return { api, parties, made }
+}
+
+function remember(made: World['made'], path: string, account: string, id: string): void {
+  made.set(path, new Map([...(made.get(path) ?? []), [account, id]]))
+}
+
+async function succeed(api: TestApi, method: string, path: string, options: RequestOptions): Promise<Answer> {
+  const answer = await api.request(method, path, options)
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+  return answer
+}
+
+/** A path with the parameters of one account's own resources; an unknown id where there is none. */
+function fillOwn(made: World['made'], path: string, account: string): string {
+  return path.replaceAll(
+    /\{\w+\}/g,
+    (_match, offset: number) => made.get(path.slice(0, offset - 1))?.get(account) ?? newId(),
+  )
+}
+
+/** Tables whose rows say in a way of their own whose they are. */
+const ownWay: Record<string, (row: Row, tables: ReadonlyMap<string, Row[]>) => readonly string[]> = {
+  merchant_accounts: ({ id }) => [String(id)],
+  api_key_pair_roles: ({ api_key_pair_id }, tables) =>
+    (tables.get('api_key_pairs')?.find(({ id }) => id === api_key_pair_id)?.['merchant_account_ids'] ?? []) as string[],
+}
+
+function accountsOf(table: string, row: Row, tables: ReadonlyMap<string, Row[]>): readonly string[] {
+  const own = ownWay[table]
+  if (own) return own(row, tables)
+  if (Array.isArray(row['merchant_account_ids'])) return row['merchant_account_ids'] as string[]
+  if (!('merchant_account_id' in row)) {
+    throw new Error(
+      `${table} has a policy but no merchant_account_id: say in test/isolation-checks.ts whose its rows are`,
+    )
+  }
+  const account = row['merchant_account_id']
+  return typeof account === 'string' ? [account] : []
+}
+
+/** Tables with a policy, whether or not it is in force at the moment. */
+export async function walledTables(api: TestApi): Promise<string[]> {
+  const rows = await api.database.query<{ tablename: string }>(
+    "select distinct tablename::text from pg_policies where schemaname = 'public' order by 1",
+  )
+  return rows.map(({ tablename }) => tablename)
+}
+
+export async function readTables(api: TestApi): Promise<Tables> {
+  const raw = new Map<string, Row[]>()
+  for (const table of await walledTables(api)) {
+    const rows = await api.database.query<{ row: Row }>(`select to_jsonb(t) as row from ${table} t`)
+    raw.set(
+      table,
+      rows.map(({ row }) => row),
+    )
+  }
+  return new Map(
+    [...raw].map(([table, rows]) => [table, rows.map((row) => ({ row, accounts: accountsOf(table, row, raw) }))]),
+  )
+}
+
+/** Row level security belongs to accounts; with it off, only the stores' predicates are left. */
+export async function disableRowLevelSecurity(api: TestApi): Promise<void> {
+  for (const table of await walledTables(api)) {
+    await api.database.query(`alter table ${table} disable row level security`)
+    await api.database.query(`alter table ${table} no force row level security`)
+  }
+}
+
+export const belongsTo = (account: string, accounts: readonly string[]) =>
+  accounts.length > 0 && accounts.every((id) => id === account)
+
+const telling = /(^id|_id|_ids|thumbprint)$/
+
+function valuesOf(row: Row): string[] {
+  return Object.entries(row)
+    .filter(([name]) => telling.test(name) && name !== 'role_id' && name !== 'request_id')
+    .flatMap(([, value]) => (Array.isArray(value) ? (value as unknown[]) : [value]))
+    .filter((value): value is string => typeof value === 'string' && value.length >= 7)
+}
+
+/** Ids and the like that an account's caller has, and those it must never see. */
+function markersOf(account: string, readings: readonly Tables[]): { own: Set<string>; foreign: Set<string> } {
+  const own = new Set([account])
+  const foreign = new Set<string>()
+  for (const { row, accounts } of readings.flatMap((tables) => [...tables.values()].flat())) {
+    for (const value of valuesOf(row)) (belongsTo(account, accounts) ? own : foreign).add(value)
+  }
+  for (const value of own) foreign.delete(value)
+  return { own, foreign }
+}
+
+/** Rows that are not the account's, as text; the moment of a key's last use is written by the service itself. */
+export function othersOf(account: string, tables: Tables): Set<string> {
+  const others = [...tables].flatMap(([table, rows]) =>
+    rows
+      .filter(({ accounts }) => !belongsTo(account, accounts))
+      .map(({ row: { last_used_at: _ignored, ...row } }) => `${table} ${JSON.stringify(row)}`),
+  )
+  return new Set(others)
+}
+
+interface Shape {
+  properties?: Record<string, { items?: unknown; format?: string }>
+}
+
+interface Question extends RequestOptions {
+  method: string
+  path: string
+}
+
+export interface Findings {
+  asked: number
+  /** How many answers held something of the caller's own: a caller who sees nothing at all proves nothing. */
+  ownSeen: number
+  problems: string[]
+}
+
+/** Everything worth asking on behalf of one party: every route × ids × header values × filters × bodies that name others. */
+function* questions({ parties, made }: World, party: Party, tables: Tables): Generator<Question> {
+  const { account, token } = party
+  const others = parties.filter((other) => other !== party).map((other) => other.account)
+  const [first = '', second = ''] = others
+  const { foreign } = markersOf(account, [tables])
+  const sample = [...foreign].filter((_value, index) => index % Math.ceil(foreign.size / 20) === 0)
+  const headerValues = [
+    undefined,
+    '',
+    account,
+    '*',
+    first,
+    second,
+    'default',
+    `${account},${first}`,
+    `${first},${account}`,
+    `${account}, ${first}`,
+    first.toUpperCase(),
+    'no-such-account',
+    `${account}' or true --`,
+  ]
+  const paths = (route: Route): string[] => {
+    if (!route.path.includes('{')) return [route.path]
+    const owners = route.method === 'DELETE' ? others : [account, ...others]
+    const filled = owners.map((owner) => fillOwn(made, route.path, owner))
+    return [...filled, ...sample.slice(0, 5).map((id) => route.path.replaceAll(/\{\w+\}/g, id))]
+  }
+  const bodies = (route: Route): unknown[] => {
+    if (!route.body) return [undefined]
+    const example = (owner: string) =>
+      route.example?.({ merchantAccountId: owner, unique: randomBytes(6).toString('hex') }) as Row
+    // Free text is the caller's own to fill, with the name of somebody else's resource too; references are not.
+    const references = Object.entries((route.body as Shape).properties ?? {}).filter(
+      ([name, { items, format }]) => /_ids?$/.test(name) && (items !== undefined || format === 'uuid'),
+    )
+    const named = references.flatMap(([name, { items }]) =>
+      [...others, ...sample.slice(0, 3)].map((value) => ({
+        ...example(account),
+        [name]: items ? [account, value] : value,
+      })),
+    )
+    return [example(account), ...others.map(example), ...named]
+  }
+
+  for (const route of routes) {
+    const filters = Object.keys(route.query?.properties ?? {}).filter((name) => name !== 'cursor' && name !== 'limit')
+    for (const path of paths(route)) {
+      for (const value of headerValues) {
+        const headers: Record<string, string> = value === undefined ? {} : { [accountHeader]: value }
+        if (route.method === 'GET') {
+          const start = `${path}?limit=100`
+          yield { method: 'GET', path: route.paged ? start : path, token, headers }
+          for (const filter of filters) {
+            for (const id of sample.slice(0, 6))
+              yield { method: 'GET', path: `${start}&${filter}=${encodeURIComponent(id)}`, token, headers }
+          }
+        } else if (value === undefined || value === first || value === '*') {
+          for (const body of bodies(route)) yield { method: route.method, path, token, headers, body }
+        }
+      }
+    }
+  }
+}
+
+/** Asks everything for every party and reports each foreign id in an answer, and each foreign row that changed. */
+export async function findLeaks(world: World): Promise<Findings> {
+  const problems: string[] = []
+  let asked = 0
+  let ownSeen = 0
+  for (const party of world.parties) {
+    const before = await readTables(world.api)
+    const heard: { question: Question; text: string }[] = []
+    for (const question of questions(world, party, before)) {
+      for (let path: string | undefined = question.path, pages = 0; path !== undefined && pages < 20; pages += 1) {
+        const answer: Answer = await send(world.api.url(), question.method, path, question)
+        asked += 1
+        heard.push({ question, text: answer.text })
+        if (answer.status >= 500) problems.push(`${describe(party, question)}: ${answer.status}`)
+        const next: unknown = answer.body['next_cursor']
+        path = typeof next === 'string' ? `${question.path}&cursor=${next}` : undefined
+      }
+    }
+    const after = await readTables(world.api)
+    const { own, foreign } = markersOf(party.account, [before, after])
+    for (const { question, text } of heard) {
+      const leaked = [...foreign].filter((value) => text.includes(value))
+      if (leaked.length > 0) problems.push(`${describe(party, question)}: shows ${leaked.slice(0, 3).join(', ')}`)
+      if ([...own].some((value) => text.includes(value))) ownSeen += 1
+    }
+    const [left, right] = [othersOf(party.account, before), othersOf(party.account, after)]
+    for (const row of left)
+      if (!right.has(row)) problems.push(`${party.account} changed or removed ${row.slice(0, 200)}`)
+    for (const row of right) if (!left.has(row)) problems.push(`${party.account} made or changed ${row.slice(0, 200)}`)
+  }
+  return { asked, ownSeen, problems }
+}
+
+const describe = ({ account }: Party, { method, path, headers, body }: Question) =>
+  `${account} ${method} ${path} ${JSON.stringify(headers)} ${JSON.stringify(body) ?? ''}`
+
+/** Reads of all parties at once and in random order, each judged by what its caller may see. */
+export async function findMixUps(
+  world: World,
+  { requests, atOnce }: { requests: number; atOnce: number },
+): Promise<Findings> {
+  const tables = await readTables(world.api)
+  const callers = world.parties.map((party) => ({
+    party,
+    ...markersOf(party.account, [tables]),
+    reads: [...questions(world, party, tables)].filter(({ method }) => method === 'GET'),
+  }))
+  const problems: string[] = []
+  let asked = 0
+  let ownSeen = 0
+  const work = async () => {
+    while (asked < requests) {
+      asked += 1
+      const caller = callers[Math.floor(Math.random() * callers.length)]
+      const question = caller?.reads[Math.floor(Math.random() * caller.reads.length)]
+      if (!caller || !question) continue
+      const { status, text } = await send(world.api.url(), 'GET', question.path, question)
+      const leaked = [...caller.foreign].find((value) => text.includes(value))
+      if (status >= 500 || leaked !== undefined)
+        problems.push(`${describe(caller.party, question)}: ${status}, ${leaked ?? ''}`)
+      if ([...caller.own].some((value) => text.includes(value))) ownSeen += 1
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  return { asked, ownSeen, problems }
+}
