@@ -5,14 +5,15 @@ import { expect, test } from 'vitest'
 /** Who may import whom. Everything points down: http → operations → store, and events leave by the outbox. */
 const mayImport: Record<string, readonly string[]> = {
   main: ['main', 'cli', 'http', 'jobs', 'operations', 'events', 'platform', 'kernel'],
-  cli: ['cli', 'main', 'operations', 'platform', 'kernel'],
+  cli: ['cli', 'main', 'operations', 'cards', 'platform', 'kernel'],
   http: ['http', 'routes', 'events', 'kernel', 'platform'],
   routes: ['http', 'operations', 'schema'],
-  jobs: ['jobs', 'operations', 'events', 'kernel', 'platform'],
-  operations: ['operations', 'rules', 'store', 'schema', 'events', 'kernel', 'platform'],
+  jobs: ['jobs', 'operations', 'cards', 'events', 'kernel', 'platform'],
+  operations: ['operations', 'rules', 'store', 'schema', 'cards', 'events', 'kernel', 'platform'],
   store: ['rules', 'schema', 'kernel', 'platform'],
   schema: ['schema', 'rules', 'kernel'],
   rules: ['rules', 'kernel'],
+  cards: ['cards', 'kernel', 'platform'],
   events: ['events', 'kernel', 'platform'],
   kernel: ['kernel', 'platform'],
   platform: ['platform'],

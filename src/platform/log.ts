@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { passesLuhn } from './luhn.ts'
 
 /**
  * Everything a log line may say. There is no way to log a body, a header or an object as it is: a field that is not in
@@ -122,14 +123,4 @@ function maskCards(run: string): string {
     }
   }
   return run
-}
-
-function passesLuhn(digits: string): boolean {
-  let sum = 0
-  for (let index = 0; index < digits.length; index += 1) {
-    const digit = digits.charCodeAt(digits.length - 1 - index) - 48
-    const doubled = index % 2 === 1 ? digit * 2 : digit
-    sum += doubled > 9 ? doubled - 9 : doubled
-  }
-  return sum % 10 === 0
 }
