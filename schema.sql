@@ -140,6 +140,40 @@ ALTER TABLE ONLY public.audit_logs FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_logs OWNER TO florin_migrate;
 
+CREATE TABLE public.card_bin_current (
+    made_by bigint NOT NULL,
+    only_row boolean DEFAULT true NOT NULL,
+    CONSTRAINT card_bin_current_only_row_check CHECK (only_row)
+);
+
+ALTER TABLE public.card_bin_current OWNER TO florin_migrate;
+
+CREATE TABLE public.card_bin_steps (
+    made_by bigint NOT NULL,
+    at bigint NOT NULL,
+    bin_start bigint,
+    bin_end bigint
+);
+
+ALTER TABLE public.card_bin_steps OWNER TO florin_migrate;
+
+CREATE TABLE public.card_bins (
+    bin_start bigint NOT NULL,
+    bin_end bigint NOT NULL,
+    scheme text,
+    additional_schemes text[] NOT NULL,
+    card_type text,
+    issuer text,
+    country text,
+    imported_at timestamp with time zone NOT NULL,
+    CONSTRAINT card_bins_card_type_check CHECK ((card_type = ANY (ARRAY['credit'::text, 'debit'::text, 'prepaid'::text]))),
+    CONSTRAINT card_bins_country_check CHECK ((country ~ '^[A-Z]{2}$'::text)),
+    CONSTRAINT card_bins_issuer_check CHECK (((length(issuer) >= 1) AND (length(issuer) <= 200))),
+    CONSTRAINT card_bins_order CHECK ((((bin_start >= 0) AND (bin_start <= bin_end)) AND (bin_end <= '99999999999'::bigint)))
+);
+
+ALTER TABLE public.card_bins OWNER TO florin_migrate;
+
 CREATE TABLE public.event_queue (
     event_id uuid NOT NULL
 );
@@ -256,6 +290,15 @@ ALTER TABLE ONLY public.api_key_pairs
 ALTER TABLE ONLY public.audit_logs
     ADD CONSTRAINT audit_logs_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.card_bin_current
+    ADD CONSTRAINT card_bin_current_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY public.card_bin_steps
+    ADD CONSTRAINT card_bin_steps_pkey PRIMARY KEY (made_by, at);
+
+ALTER TABLE ONLY public.card_bins
+    ADD CONSTRAINT card_bins_pkey PRIMARY KEY (bin_start, bin_end);
+
 ALTER TABLE ONLY public.event_queue
     ADD CONSTRAINT event_queue_pkey PRIMARY KEY (event_id);
 
@@ -344,6 +387,7 @@ REVOKE USAGE ON SCHEMA public FROM PUBLIC;
 GRANT ALL ON SCHEMA public TO florin_migrate;
 GRANT USAGE ON SCHEMA public TO florin_api;
 GRANT USAGE ON SCHEMA public TO florin_worker;
+GRANT USAGE ON SCHEMA public TO florin_vault;
 
 GRANT USAGE ON SCHEMA vault TO florin_vault;
 
@@ -359,6 +403,15 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.api_key_pairs TO florin_api;
 
 GRANT SELECT,INSERT ON TABLE public.audit_logs TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.audit_logs TO florin_worker;
+
+GRANT SELECT ON TABLE public.card_bin_current TO florin_api;
+GRANT SELECT,UPDATE ON TABLE public.card_bin_current TO florin_worker;
+
+GRANT SELECT ON TABLE public.card_bin_steps TO florin_api;
+GRANT SELECT,INSERT,DELETE ON TABLE public.card_bin_steps TO florin_worker;
+
+GRANT SELECT ON TABLE public.card_bins TO florin_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.card_bins TO florin_worker;
 
 GRANT INSERT ON TABLE public.event_queue TO florin_api;
 GRANT SELECT,INSERT,DELETE ON TABLE public.event_queue TO florin_worker;
