@@ -38,7 +38,7 @@ export function cardFacts(number: string, facts: BinFacts): CardFacts {
     cardType: facts.cardType,
     issuer: facts.issuer,
     country: facts.country,
-    // PCI DSS lets eight digits be shown beside the last four only of numbers with 16 digits or more.
+    // The PCI rules for truncation let eight digits stand beside the last four only in numbers of 16 digits or more.
     bin: number.slice(0, number.length >= 16 ? 8 : 6),
     last4: number.slice(-4),
   }
