@@ -140,6 +140,31 @@ ALTER TABLE ONLY public.audit_logs FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_logs OWNER TO florin_migrate;
 
+CREATE TABLE public.buyers (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    display_name text,
+    external_identifier text,
+    account_number text,
+    billing_details jsonb,
+    display_name_key text COLLATE pg_catalog."C",
+    external_identifier_key text COLLATE pg_catalog."C",
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT buyers_account_number_check CHECK (((length(account_number) >= 1) AND (length(account_number) <= 200))),
+    CONSTRAINT buyers_billing_details_check CHECK ((jsonb_typeof(billing_details) = 'object'::text)),
+    CONSTRAINT buyers_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
+    CONSTRAINT buyers_display_name_key_check CHECK (((length(display_name_key) >= 1) AND (length(display_name_key) <= 200))),
+    CONSTRAINT buyers_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 200))),
+    CONSTRAINT buyers_external_identifier_key_check CHECK (((length(external_identifier_key) >= 1) AND (length(external_identifier_key) <= 200))),
+    CONSTRAINT buyers_keys CHECK ((((display_name IS NULL) = (display_name_key IS NULL)) AND ((external_identifier IS NULL) = (external_identifier_key IS NULL))))
+);
+
+ALTER TABLE ONLY public.buyers FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.buyers OWNER TO florin_migrate;
+
 CREATE TABLE public.event_queue (
     event_id uuid NOT NULL
 );
@@ -244,6 +269,29 @@ CREATE TABLE public.roles (
 
 ALTER TABLE public.roles OWNER TO florin_migrate;
 
+CREATE TABLE public.shipping_details (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    first_name text,
+    last_name text,
+    email_address text,
+    phone_number text,
+    address jsonb,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT shipping_details_address_check CHECK ((jsonb_typeof(address) = 'object'::text)),
+    CONSTRAINT shipping_details_email_address_check CHECK (((length(email_address) >= 1) AND (length(email_address) <= 320))),
+    CONSTRAINT shipping_details_first_name_check CHECK (((length(first_name) >= 1) AND (length(first_name) <= 255))),
+    CONSTRAINT shipping_details_last_name_check CHECK (((length(last_name) >= 1) AND (length(last_name) <= 255))),
+    CONSTRAINT shipping_details_phone_number_check CHECK ((phone_number ~ '^\+[1-9][0-9]{1,14}$'::text))
+);
+
+ALTER TABLE ONLY public.shipping_details FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.shipping_details OWNER TO florin_migrate;
+
 ALTER TABLE ONLY public.api_key_pair_roles
     ADD CONSTRAINT api_key_pair_roles_pkey PRIMARY KEY (api_key_pair_id, role_id);
 
@@ -255,6 +303,12 @@ ALTER TABLE ONLY public.api_key_pairs
 
 ALTER TABLE ONLY public.audit_logs
     ADD CONSTRAINT audit_logs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.buyers
+    ADD CONSTRAINT buyers_external_identifier_unique UNIQUE (external_identifier, merchant_account_id);
+
+ALTER TABLE ONLY public.buyers
+    ADD CONSTRAINT buyers_pkey PRIMARY KEY (merchant_account_id, id);
 
 ALTER TABLE ONLY public.event_queue
     ADD CONSTRAINT event_queue_pkey PRIMARY KEY (event_id);
@@ -289,13 +343,24 @@ ALTER TABLE ONLY public.roles
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_slug_unique UNIQUE (slug);
 
+ALTER TABLE ONLY public.shipping_details
+    ADD CONSTRAINT shipping_details_pkey PRIMARY KEY (merchant_account_id, id);
+
 CREATE INDEX audit_logs_account ON ONLY public.audit_logs USING btree (merchant_account_id, id);
+
+CREATE INDEX buyers_display_name ON public.buyers USING btree (merchant_account_id, display_name_key, id) WHERE (display_name_key IS NOT NULL);
+
+CREATE INDEX buyers_external_identifier ON public.buyers USING btree (merchant_account_id, external_identifier_key, id) WHERE (external_identifier_key IS NOT NULL);
+
+CREATE INDEX buyers_newest ON public.buyers USING btree (id);
 
 CREATE INDEX events_account ON ONLY public.events USING btree (merchant_account_id, id);
 
 CREATE INDEX events_resource ON ONLY public.events USING btree (resource_id, sequence);
 
 CREATE INDEX jobs_due ON public.jobs USING btree (run_at);
+
+CREATE INDEX shipping_details_of_buyer ON public.shipping_details USING btree (merchant_account_id, buyer_id, id);
 
 CREATE TRIGGER api_key_pairs_changed AFTER UPDATE ON public.api_key_pairs FOR EACH ROW WHEN ((((old.active IS DISTINCT FROM new.active) OR (old.merchant_account_ids IS DISTINCT FROM new.merchant_account_ids)) OR (old.version IS DISTINCT FROM new.version))) EXECUTE FUNCTION public.florin_announce_key();
 
@@ -307,8 +372,14 @@ ALTER TABLE ONLY public.api_key_pair_roles
 ALTER TABLE ONLY public.api_key_pair_roles
     ADD CONSTRAINT api_key_pair_roles_role_id_fkey FOREIGN KEY (role_id) REFERENCES public.roles(id);
 
+ALTER TABLE ONLY public.buyers
+    ADD CONSTRAINT buyers_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
 ALTER TABLE ONLY public.network_token_requestors
     ADD CONSTRAINT network_token_requestors_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
+ALTER TABLE ONLY public.shipping_details
+    ADD CONSTRAINT shipping_details_buyer FOREIGN KEY (merchant_account_id, buyer_id) REFERENCES public.buyers(merchant_account_id, id) ON DELETE CASCADE;
 
 ALTER TABLE public.api_key_pair_roles ENABLE ROW LEVEL SECURITY;
 
@@ -326,6 +397,10 @@ CREATE POLICY audit_logs_reach ON public.audit_logs FOR SELECT USING (public.flo
 
 CREATE POLICY audit_logs_write ON public.audit_logs FOR INSERT WITH CHECK (((merchant_account_id IS NULL) OR public.florin_reaches(merchant_account_id)));
 
+ALTER TABLE public.buyers ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY buyers_reach ON public.buyers USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY events_reach ON public.events FOR SELECT USING (public.florin_reaches(merchant_account_id));
@@ -340,10 +415,15 @@ ALTER TABLE public.network_token_requestors ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY network_token_requestors_reach ON public.network_token_requestors USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.shipping_details ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY shipping_details_reach ON public.shipping_details USING (public.florin_reaches(merchant_account_id));
+
 REVOKE USAGE ON SCHEMA public FROM PUBLIC;
 GRANT ALL ON SCHEMA public TO florin_migrate;
 GRANT USAGE ON SCHEMA public TO florin_api;
 GRANT USAGE ON SCHEMA public TO florin_worker;
+GRANT USAGE ON SCHEMA public TO florin_vault;
 
 GRANT USAGE ON SCHEMA vault TO florin_vault;
 
@@ -359,6 +439,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.api_key_pairs TO florin_api;
 
 GRANT SELECT,INSERT ON TABLE public.audit_logs TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.audit_logs TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.buyers TO florin_api;
 
 GRANT INSERT ON TABLE public.event_queue TO florin_api;
 GRANT SELECT,INSERT,DELETE ON TABLE public.event_queue TO florin_worker;
@@ -381,3 +463,5 @@ GRANT SELECT ON TABLE public.network_token_requestors TO florin_worker;
 
 GRANT SELECT ON TABLE public.roles TO florin_api;
 GRANT SELECT ON TABLE public.roles TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shipping_details TO florin_api;

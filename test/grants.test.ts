@@ -9,6 +9,7 @@ const expected: Record<string, Record<string, string>> = {
     api_key_pair_roles: 'DELETE INSERT SELECT',
     api_key_pairs: 'DELETE INSERT SELECT UPDATE',
     audit_logs: 'INSERT SELECT',
+    buyers: 'DELETE INSERT SELECT UPDATE',
     event_queue: 'INSERT',
     events: 'INSERT SELECT',
     florin_migrations: 'SELECT',
@@ -16,6 +17,7 @@ const expected: Record<string, Record<string, string>> = {
     merchant_accounts: 'INSERT SELECT UPDATE',
     network_token_requestors: 'DELETE INSERT SELECT UPDATE',
     roles: 'SELECT',
+    shipping_details: 'DELETE INSERT SELECT UPDATE',
   },
   florin_worker: {
     audit_logs: 'INSERT SELECT',
