@@ -13,7 +13,7 @@ const mayImport: Record<string, readonly string[]> = {
   store: ['rules', 'schema', 'kernel', 'platform'],
   schema: ['schema', 'rules', 'kernel'],
   rules: ['rules', 'kernel'],
-  events: ['events', 'kernel', 'platform'],
+  events: ['events', 'schema', 'kernel', 'platform'],
   kernel: ['kernel', 'platform'],
   platform: ['platform'],
 }
@@ -45,11 +45,17 @@ const sources: Source[] = readdirSync(join(root, 'src'), { recursive: true, enco
 
 const areaOf = (path: string) => /^src\/areas\/([^/]+)\//.exec(path)?.[1]
 
-/** In an area the file name is the layer; elsewhere the folder is; files straight under src are the kernel. */
+const areaLayers = ['routes', 'schema', 'operations', 'rules', 'store', 'jobs']
+
+/**
+ * In an area the file name is the layer, also one folder further down, in a sub-resource, and a layer may be a folder; elsewhere
+ * the folder is the layer; files straight under src are the kernel.
+ */
 function layerOf(path: string): string {
-  const [, folder = '', , file = ''] = path.split('/')
-  if (areaOf(path)) return file.replace('.ts', '')
-  return folder.endsWith('.ts') ? 'kernel' : folder
+  const [, folder = '', , ...inner] = path.split('/')
+  if (!areaOf(path)) return folder.endsWith('.ts') ? 'kernel' : folder
+  const [first = '', second] = inner.map((name) => name.replace('.ts', ''))
+  return second === undefined || areaLayers.includes(first) ? first : second
 }
 
 const importsOf = ({ path, text }: Source) =>
@@ -120,6 +126,11 @@ test('these checks notice what they are for', () => {
   expect(wrongDirections(planted('src/areas/roles/rules.ts', "from '../../platform/postgres.ts'"))).toHaveLength(1)
   expect(wrongDirections(planted('src/areas/roles/routes.ts', "from './store.ts'"))).toHaveLength(1)
   expect(wrongDirections(planted('src/areas/roles/operations.ts', "from '../audit-logs/store.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/areas/a/b/store.ts', "from './operations.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/areas/a/b/operations.ts', "from '../../c/d/store.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/areas/a/b/operations.ts', "from '../operations.ts'"))).toEqual([])
+  expect(wrongDirections(planted('src/areas/a/operations/get.ts', "from '../store.ts'"))).toEqual([])
+  expect(wrongDirections(planted('src/areas/a/b/c/store.ts', "from './rules.ts'"))).toHaveLength(1)
   expect(strays(planted('src/areas/roles/operations.ts', 'process.env.X; console.log(1)'))).toHaveLength(2)
   expect(
     areaCycles([
