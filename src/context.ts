@@ -30,3 +30,10 @@ export interface Context {
   /** The accounts this request acts upon; also what row level security lets it see. */
   accounts: Accounts
 }
+
+/** The one account that a request acts upon, on routes that take exactly one. */
+export function accountOf({ accounts }: Pick<Context, 'accounts'>): string {
+  const [account] = accounts === 'all' ? [] : accounts
+  if (account === undefined || accounts.length > 1) throw new Error('the request does not act upon exactly one account')
+  return account
+}

@@ -73,6 +73,7 @@ after \`iat\`), \`iss\` and \`jti\`. A token may do what its scopes and the role
 const areas: Record<string, [name: string, description: string]> = {
   'api-key-pairs': ['API key pairs', 'The keys whose private halves sign access tokens.'],
   'audit-logs': ['Audit logs', 'Who changed what, and when.'],
+  buyers: ['Buyers', 'Who pays, and where their goods are sent.'],
   'card-scheme-definitions': ['Card scheme definitions', 'Card schemes with names and icons.'],
   'merchant-accounts': ['Merchant accounts', 'What every other resource belongs to.'],
   roles: ['Roles', 'What a key pair or a user may do.'],

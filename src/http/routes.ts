@@ -1,5 +1,7 @@
 import { apiKeyPairRoutes } from '../areas/api-key-pairs/routes.ts'
 import { auditLogRoutes } from '../areas/audit-logs/routes.ts'
+import { buyerRoutes } from '../areas/buyers/routes.ts'
+import { shippingDetailsRoutes } from '../areas/buyers/shipping-details/routes.ts'
 import { cardSchemeDefinitionRoutes } from '../areas/card-scheme-definitions/routes.ts'
 import { merchantAccountRoutes } from '../areas/merchant-accounts/routes.ts'
 import { roleRoutes } from '../areas/roles/routes.ts'
@@ -9,6 +11,8 @@ import type { Route } from './route.ts'
 export const routes: readonly Route[] = [
   ...apiKeyPairRoutes,
   ...auditLogRoutes,
+  ...buyerRoutes,
+  ...shippingDetailsRoutes,
   ...cardSchemeDefinitionRoutes,
   ...merchantAccountRoutes,
   ...roleRoutes,
