@@ -390,8 +390,10 @@ test('a search is read in pages, there and back, without loss or repetition', as
 test('a search that more than 10,000 buyers match is refused, whoever searches', async () => {
   await api.makeAccount('crowd')
   await api.database.query(`
-    insert into buyers (merchant_account_id, id, display_name, display_name_key, created_at, updated_at)
-    select 'crowd', gen_random_uuid(), 'Crowd ' || number, 'CROWD ' || number, now(), now() from generate_series(1, 10000) number`)
+    insert into buyers (merchant_account_id, id, display_name, display_name_key, external_identifier, external_identifier_key,
+      created_at, updated_at)
+    select 'crowd', gen_random_uuid(), 'Crowd ' || number, 'CROWD ' || number, 'crowd-' || number, 'CROWD-' || number, now(), now()
+    from generate_series(1, 10000) number`)
   const headers = { [account]: 'crowd' }
   expect((await list({ search: 'crowd', limit: '5' }, { headers })).body.items).toHaveLength(5)
   await create({ external_identifier: 'crowd' }, { headers })

@@ -61,7 +61,7 @@ export const Buyer = Type.Object(
   {
     type: Constant('buyer'),
     id: Uuid(),
-    reconciliation_id: Type.String({ description: 'The id in base 62.', example: '2WtkKxBgv4hZ1OVzyBCtU' }),
+    reconciliation_id: Type.String({ description: 'The id in base 62.', example: '2y9NQ19jxqPKBR8o57XEk' }),
     merchant_account_id: Type.String({ example: 'default' }),
     ...fields,
     billing_details: Nullable(BillingDetails),

@@ -59,6 +59,7 @@ export function listBuyerRows(
     from: sql`buyers`,
     where: (visible) => sql`${visible(sql`merchant_account_id`)} and ${matches}`,
     id: sql`id`,
+    account: sql`merchant_account_id`,
   })
 }
 
@@ -85,7 +86,7 @@ export async function searchBuyerRows(
       return sql`
         with matches as materialized (
           (select id from buyers where ${within} and display_name_key ^@ ${key} ${limit})
-          union all
+          union
           (select id from buyers where ${within} and external_identifier_key ^@ ${key} ${limit})
         )
         select counted.count, counted.has_behind, item.*
@@ -93,7 +94,7 @@ export async function searchBuyerRows(
           left join lateral (
             select id as page_id, ${columns} from buyers
             where ${visible(sql`merchant_account_id`)}
-              and id in (select distinct id from matches where ${clauses.ahead} ${clauses.order} ${clauses.limit})
+              and id in (select id from matches where ${clauses.ahead} ${clauses.order} ${clauses.limit})
             ${clauses.order}
           ) as item on counted.count <= ${mostMatches}`
     },
