@@ -1,10 +1,10 @@
-import { startPrivateServer } from '../http/private.ts'
 import { partitionUpkeep } from '../jobs/partitions.ts'
 import { startRunner } from '../jobs/runner.ts'
 import { type Config, loadConfig } from '../platform/config.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { connect } from '../platform/postgres.ts'
+import { startPrivateServer } from '../platform/private-server.ts'
 import { databaseProblems, runProcess } from './lifecycle.ts'
 
 const settingNames = [
