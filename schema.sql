@@ -244,6 +244,41 @@ CREATE TABLE public.roles (
 
 ALTER TABLE public.roles OWNER TO florin_migrate;
 
+CREATE TABLE vault.keys (
+    id uuid NOT NULL,
+    purpose text NOT NULL,
+    version integer NOT NULL,
+    state text NOT NULL,
+    provider text NOT NULL,
+    wrapped bytea,
+    encryptions bigint DEFAULT 0 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    changed_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT keys_erased_when_destroyed CHECK (((state = 'destroyed'::text) = (wrapped IS NULL))),
+    CONSTRAINT keys_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 200))),
+    CONSTRAINT keys_purpose_check CHECK ((purpose = ANY (ARRAY['data'::text, 'fingerprint'::text]))),
+    CONSTRAINT keys_state_check CHECK ((state = ANY (ARRAY['active'::text, 'decrypt-only'::text, 'retired'::text, 'destroyed'::text]))),
+    CONSTRAINT keys_version_check CHECK ((version > 0))
+);
+
+ALTER TABLE vault.keys OWNER TO florin_migrate;
+
+CREATE TABLE vault.secrets (
+    created_at timestamp(3) with time zone NOT NULL,
+    key_version integer NOT NULL,
+    id uuid NOT NULL,
+    merchant_account_id text NOT NULL,
+    field text NOT NULL,
+    sealed bytea NOT NULL,
+    CONSTRAINT secrets_field_check CHECK (((length(field) >= 1) AND (length(field) <= 40))),
+    CONSTRAINT secrets_merchant_account_id_check CHECK (((length(merchant_account_id) >= 1) AND (length(merchant_account_id) <= 50))),
+    CONSTRAINT secrets_sealed_check CHECK (((length(sealed) >= 30) AND (length(sealed) <= 65536)))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.05');
+ALTER TABLE ONLY vault.secrets ALTER COLUMN sealed SET STORAGE EXTERNAL;
+
+ALTER TABLE vault.secrets OWNER TO florin_migrate;
+
 ALTER TABLE ONLY public.api_key_pair_roles
     ADD CONSTRAINT api_key_pair_roles_pkey PRIMARY KEY (api_key_pair_id, role_id);
 
@@ -289,6 +324,15 @@ ALTER TABLE ONLY public.roles
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_slug_unique UNIQUE (slug);
 
+ALTER TABLE ONLY vault.keys
+    ADD CONSTRAINT keys_id_unique UNIQUE (id);
+
+ALTER TABLE ONLY vault.keys
+    ADD CONSTRAINT keys_pkey PRIMARY KEY (purpose, version);
+
+ALTER TABLE ONLY vault.secrets
+    ADD CONSTRAINT secrets_pkey PRIMARY KEY (merchant_account_id, id, field);
+
 CREATE INDEX audit_logs_account ON ONLY public.audit_logs USING btree (merchant_account_id, id);
 
 CREATE INDEX events_account ON ONLY public.events USING btree (merchant_account_id, id);
@@ -296,6 +340,10 @@ CREATE INDEX events_account ON ONLY public.events USING btree (merchant_account_
 CREATE INDEX events_resource ON ONLY public.events USING btree (resource_id, sequence);
 
 CREATE INDEX jobs_due ON public.jobs USING btree (run_at);
+
+CREATE UNIQUE INDEX keys_one_active ON vault.keys USING btree (purpose) WHERE (state = 'active'::text);
+
+CREATE INDEX secrets_key_version ON vault.secrets USING btree (key_version);
 
 CREATE TRIGGER api_key_pairs_changed AFTER UPDATE ON public.api_key_pairs FOR EACH ROW WHEN ((((old.active IS DISTINCT FROM new.active) OR (old.merchant_account_ids IS DISTINCT FROM new.merchant_account_ids)) OR (old.version IS DISTINCT FROM new.version))) EXECUTE FUNCTION public.florin_announce_key();
 
@@ -344,6 +392,7 @@ REVOKE USAGE ON SCHEMA public FROM PUBLIC;
 GRANT ALL ON SCHEMA public TO florin_migrate;
 GRANT USAGE ON SCHEMA public TO florin_api;
 GRANT USAGE ON SCHEMA public TO florin_worker;
+GRANT USAGE ON SCHEMA public TO florin_vault;
 
 GRANT USAGE ON SCHEMA vault TO florin_vault;
 
@@ -381,3 +430,7 @@ GRANT SELECT ON TABLE public.network_token_requestors TO florin_worker;
 
 GRANT SELECT ON TABLE public.roles TO florin_api;
 GRANT SELECT ON TABLE public.roles TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE vault.keys TO florin_vault;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE vault.secrets TO florin_vault;

@@ -27,7 +27,7 @@ const expected: Record<string, Record<string, string>> = {
     network_token_requestors: 'SELECT',
     roles: 'SELECT',
   },
-  florin_vault: { florin_migrations: 'SELECT' },
+  florin_vault: { florin_migrations: 'SELECT', keys: 'INSERT SELECT UPDATE', secrets: 'DELETE INSERT SELECT UPDATE' },
 }
 
 test('the grants on tables are exactly these', async () => {
