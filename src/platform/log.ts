@@ -15,6 +15,10 @@ export interface LogFields {
   reason?: string
   key_pair_id?: string
   merchant_account_id?: string
+  /** Id of the thing the line is about. */
+  resource_id?: string
+  /** Who asked, as far as the connection tells. */
+  caller?: string
   trace_id?: string
   job?: string
   job_id?: string
@@ -36,6 +40,8 @@ const allowed: ReadonlySet<string> = new Set([
   'reason',
   'key_pair_id',
   'merchant_account_id',
+  'resource_id',
+  'caller',
   'trace_id',
   'job',
   'job_id',
@@ -56,6 +62,11 @@ export interface Log {
   error(message: string, fields?: LogFields): void
 }
 
+export interface AuditingLog extends Log {
+  /** A line that no log level hides. */
+  audit(message: string, fields: LogFields): void
+}
+
 export interface LogOptions {
   level: LogLevel
   process: string
@@ -64,7 +75,7 @@ export interface LogOptions {
   onScrub?: () => void
 }
 
-export function createLog({ level, process: name, write, onScrub }: LogOptions): Log {
+export function createLog({ level, process: name, write, onScrub }: LogOptions): AuditingLog {
   const destination = write ? { write } : pino.destination({ fd: 1, sync: false, minLength: 0 })
   const logger = pino(
     {
@@ -86,7 +97,14 @@ export function createLog({ level, process: name, write, onScrub }: LogOptions):
     (method: Exclude<LogLevel, 'silent'>) =>
     (message: string, fields: LogFields = {}) =>
       logger[method](allowOnly(fields), message)
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  const auditor = logger.child({ audit: true }, { level: 'info' })
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    audit: (message, fields) => auditor.info(allowOnly(fields), message),
+  }
 }
 
 function allowOnly(fields: LogFields): Record<string, unknown> {

@@ -147,6 +147,10 @@ async function commit(client: pg.PoolClient): Promise<void> {
 export const violates = (error: unknown, constraint: string) =>
   error instanceof pg.DatabaseError && error.constraint === constraint
 
+/** Whether the values or locks of a statement made it fail, so that the same with other rows might not. */
+export const isRowFault = (error: unknown) =>
+  error instanceof pg.DatabaseError && /^(22|23|40|55)/.test(error.code ?? '')
+
 const unavailableCodes = new Set(['57014', '57P01', '57P02', '57P03', '53300', '55P03', '25006', '40001', '40P01'])
 
 /** Whether the database could not answer in time, as opposed to refusing the statement. */
