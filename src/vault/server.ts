@@ -72,19 +72,23 @@ function callerOf({ socket }: IncomingMessage): string {
   return String(CN ?? 'unnamed certificate')
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > largestMessage) throw new InvalidCallError('the message is too long')
-    chunks.push(chunk)
-  }
-  const [only] = chunks
-  if (chunks.length === 1 && only) return only
-  const body = Buffer.concat(chunks)
-  for (const chunk of chunks) chunk.fill(0)
-  return body
+function readBody(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length > largestMessage) reject(new InvalidCallError('the message is too long'))
+      else chunks.push(chunk)
+    })
+    request.once('error', reject)
+    request.once('end', () => {
+      const [only] = chunks
+      if (chunks.length === 1 && only) return resolve(only)
+      resolve(Buffer.concat(chunks))
+      for (const chunk of chunks) chunk.fill(0)
+    })
+  })
 }
 
 function callOf({ method, url = '' }: IncomingMessage): CallName {
