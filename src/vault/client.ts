@@ -5,7 +5,9 @@ import {
   VaultError,
   VaultUnavailableError,
 } from './connection.ts'
+import type { Config } from '../platform/config.ts'
 import type { CardField, KeyListing, RewrapProgress, SecretReference } from './protocol.ts'
+import { readTlsIdentity, type TlsConfig } from './tls-identity.ts'
 
 export { type CardField, type KeyListing, type RewrapProgress, type SecretReference, VaultError, VaultUnavailableError }
 
@@ -41,11 +43,17 @@ export interface VaultKeys {
 const mostAtOnce = 1_000
 const toWire = ({ merchantAccountId, id }: SecretReference) => ({ merchant_account_id: merchantAccountId, id })
 
+/** From the settings of a process. */
+export const vaultOptions = (config: TlsConfig & Config<'vaultUrl'>): ConnectionOptions => ({
+  url: config.vaultUrl,
+  tls: readTlsIdentity(config.vaultUrl, config),
+})
+
 export function connectVault(options: ConnectionOptions): Vault {
   const connection = openConnection(options)
   return {
     async storeCard(reference, number, field = 'number') {
-      const value = Buffer.from(number, 'latin1')
+      const value = Buffer.from(number, 'utf8')
       try {
         const head = { ...toWire(reference), field, lengths: [value.length] }
         const { answer } = await connection.call('storeCard', head, [value])
@@ -57,7 +65,7 @@ export function connectVault(options: ConnectionOptions): Vault {
 
     async readCard(reference, field = 'number') {
       const { values } = await connection.call('readCard', { ...toWire(reference), field })
-      return values.map((value) => takeText(value, 'latin1'))[0]
+      return values.map((value) => takeText(value))[0]
     },
 
     async applyReplacement(reference) {
@@ -81,7 +89,7 @@ export function connectVault(options: ConnectionOptions): Vault {
     async readSecrets(reference, fields) {
       if (fields.length === 0) return {}
       const { answer, values } = await connection.call('readSecrets', { ...toWire(reference), fields })
-      return Object.fromEntries(values.map((value, index) => [answer.fields[index] ?? '', takeText(value, 'utf8')]))
+      return Object.fromEntries(values.map((value, index) => [answer.fields[index] ?? '', takeText(value)]))
     },
 
     async close() {
@@ -106,8 +114,8 @@ async function storeSecrets(
   }
 }
 
-function takeText(value: Buffer, encoding: 'latin1' | 'utf8'): string {
-  const text = value.toString(encoding)
+function takeText(value: Buffer): string {
+  const text = value.toString('utf8')
   value.fill(0)
   return text
 }
