@@ -161,3 +161,35 @@ export async function spawnVault(
     },
   }
 }
+
+const commandLine = `
+  import { Command } from 'commander'
+  import { vaultCommand } from '${root}/src/cli/commands/vault.ts'
+  import { reportError } from '${root}/src/cli/output.ts'
+  const program = new Command('florin').addCommand(vaultCommand())
+  await program.parseAsync(process.argv.slice(1), { from: 'user' }).catch((error) => reportError(error, false))`
+
+export interface CommandRun {
+  child: ChildProcess
+  lines: string[]
+  done: Promise<{ code: number | null; stdout: string; stderr: string }>
+}
+
+/** `florin vault …` as a process of its own. */
+export function runVaultCommand(args: readonly string[], vaultUrl: string): CommandRun {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', commandLine, 'vault', ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], FLORIN_VAULT_URL: vaultUrl },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: string[] = []
+  let stderr = ''
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const done = once(child, 'close').then(([code]) => ({
+    code: code as number | null,
+    stdout: lines.join('\n'),
+    stderr,
+  }))
+  return { child, lines, done }
+}

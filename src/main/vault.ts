@@ -1,10 +1,11 @@
-import { type Config, loadConfig } from '../platform/config.ts'
+import { type Config, ConfigError, loadConfig } from '../platform/config.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { connect } from '../platform/postgres.ts'
 import { startPrivateServer } from '../platform/private-server.ts'
+import { KeyProviderError } from '../vault/key-provider.ts'
 import { openKeyProvider } from '../vault/key-providers/configured.ts'
-import { startKeyRing } from '../vault/key-ring.ts'
+import { KeyError, startKeyRing } from '../vault/key-ring.ts'
 import { startListener } from '../vault/listener.ts'
 import { parseAddress } from '../vault/protocol.ts'
 import { createSecrets } from '../vault/secrets.ts'
@@ -104,11 +105,17 @@ export async function startVault(config: VaultConfig, writeLog?: (line: string) 
   }
 }
 
+/** Keys that do not open are the operator's to mend, like a wrong setting: the words, without the stack. */
+function inWords(error: unknown): never {
+  if (error instanceof KeyError || error instanceof KeyProviderError) throw new ConfigError([error.message])
+  throw error
+}
+
 if (import.meta.main) {
   await runProcess(async () => {
     const config = loadConfig('vault', settingNames)
     return {
-      ...(await startVault(config)),
+      ...(await startVault(config).catch(inWords)),
       drainDelayMs: config.drainDelayMs,
       shutdownTimeoutMs: config.shutdownTimeoutMs,
     }
