@@ -31,7 +31,7 @@ const validators = Object.fromEntries(
 export function createHandler(ctx: ServerContext): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     response.sendDate = false
-    response.shouldKeepAlive = !ctx.stopping.aborted
+    if (ctx.stopping.aborted) response.shouldKeepAlive = false
     void serve(ctx, request, response)
   }
 }
