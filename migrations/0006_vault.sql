@@ -20,7 +20,7 @@ create table vault.keys (
 -- Decides which of several vaults that start or rotate at once is first.
 create unique index keys_one_active on vault.keys (purpose) where state = 'active';
 
--- The order of the columns saves padding: about 115 bytes a card. Ciphertext does not compress, so nothing tries to.
+-- The order of the columns saves padding: about 125 bytes a card and 75 in the indexes. Ciphertext does not compress, so nothing tries to.
 create table vault.secrets (
   created_at          timestamptz(3) not null,
   key_version         integer not null,

@@ -128,8 +128,14 @@ export function startKmsServer(identity: KmsIdentity) {
     }
     const input = JSON.parse(text) as Record<string, string> & { EncryptionContext?: Record<string, string> }
     if (input['KeyId'] !== identity.keyId) return refuse('NotFoundException', 'Key does not exist')
-    const context = Buffer.from(JSON.stringify(Object.entries(input.EncryptionContext ?? {}).toSorted()))
-    switch (request.headers['x-amz-target']) {
+    const context = Buffer.from(
+      JSON.stringify(
+        Object.entries(input.EncryptionContext ?? {})
+          .map(String)
+          .toSorted(),
+      ),
+    )
+    switch (String(request.headers['x-amz-target'])) {
       case 'TrentService.Encrypt': {
         const blob = gcmSeal(master, context, Buffer.from(input['Plaintext'] ?? '', 'base64'))
         return { status: 200, body: { KeyId: identity.keyId, CiphertextBlob: blob.toString('base64') } }

@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startVault, type VaultConfig } from '../src/main/vault.ts'
 import { Secret } from '../src/platform/secret.ts'
@@ -196,6 +198,16 @@ describe('rotation', () => {
     expect(await stateOf(1)).toBe('decrypt-only')
   })
 
+  test('a vault that has not heard of it adds no row to the old key', async () => {
+    const [first, second] = [await start(), await start()]
+    for (let round = 0; round < 5; round += 1) {
+      await database.query('truncate vault.secrets')
+      const { version } = await first.keys.rotate()
+      await Promise.all(Array.from({ length: 10 }, () => second.client.storeCard(owner(), makeCardNumber())))
+      expect(await versionsOfRows()).toEqual([version])
+    }
+  })
+
   test('a waiting replacement is applied with the new key too', async () => {
     const [first, second] = [await start(), await start()]
     const reference = owner()
@@ -268,6 +280,36 @@ test('a rewrap passes over rows that do not open, names them in the log, and doe
   expect(progress.at(-1)).toMatchObject({ done: 19, failed: 1, left: 1, finished: true, retired: [] })
   expect(logs.filter((line) => line.includes('a row does not open') && line.includes(broken.id))).toHaveLength(1)
   expect(await stateOf(1)).toBe('decrypt-only')
+})
+
+test('a store that was under way when the key was rotated is waited for: its row is moved, and only then the key retires', async () => {
+  const { client, keys } = await start()
+  const reference = owner()
+  const number = makeCardNumber()
+  await client.storeCard(reference, number)
+  const [row] = await database.query<{ sealed: Buffer }>('select sealed from vault.secrets')
+  await client.remove([reference])
+  const late = new pg.Client({ connectionString: database.url('florin_vault') })
+  await late.connect()
+  await late.query('begin')
+  await late.query(
+    `insert into vault.secrets (created_at, key_version, id, merchant_account_id, field, sealed)
+     values (now(), 1, $1, $2, 'number', $3)`,
+    [reference.id, reference.merchantAccountId, row?.sealed],
+  )
+  await keys.rotate()
+  await sleep(1_500)
+  // The time that is always waited has passed; what is left is the transaction itself.
+  await database.query("update vault.keys set changed_at = now() - interval '11 seconds' where state = 'decrypt-only'")
+  const rewrapping = keys.rewrap(() => undefined)
+  await sleep(1_000)
+  expect(await stateOf(1)).toBe('decrypt-only')
+  await late.query('commit')
+  await late.end()
+  await rewrapping
+  expect(await stateOf(1)).toBe('retired')
+  expect(await versionsOfRows()).toEqual([2])
+  expect(await client.readCard(reference)).toBe(number)
 })
 
 test('encryptions are counted, and beyond 2^30 the vault warns', async () => {

@@ -14,7 +14,7 @@ import type { TestDatabase } from './database.ts'
 /** A card number of nobody: the range is for tests, the rest is chance, the last digit makes it valid. */
 export function makeCardNumber(): string {
   const digits = `400000${String(randomInt(1_000_000_000)).padStart(9, '0')}`
-  const sum = [...digits].reduce((total, digit, index) => {
+  const sum = digits.split('').reduce((total, digit, index) => {
     const doubled = index % 2 === 0 ? Number(digit) * 2 : Number(digit)
     return total + (doubled > 9 ? doubled - 9 : doubled)
   }, 0)
