@@ -141,5 +141,6 @@ try {
   await keys.close()
   child.kill('SIGTERM')
   await cluster.stop()
+  rmSync(cluster.directory, { recursive: true, force: true })
   rmSync(folder, { recursive: true, force: true })
 }

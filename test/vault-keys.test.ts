@@ -103,6 +103,13 @@ describe('a start is refused, in words', () => {
     expect(message).toMatch(/It was wrapped by file:[0-9a-f]{16}, this vault uses file:[0-9a-f]{16}/)
   })
 
+  test('on a database that lacks migrations, or none at all', async () => {
+    await database.query("update florin_migrations set name = 'hidden' where name = '0006_vault'")
+    await expect(start()).rejects.toThrow(/lacks the migrations 0006_vault: run florin migrate/)
+    await database.query("update florin_migrations set name = '0006_vault' where name = 'hidden'")
+    await expect(start({ databaseUrl: new Secret('postgresql://127.0.0.1:1/none') })).rejects.toThrow(/does not answer/)
+  })
+
   test('as another instance', async () => {
     await (await start()).close()
     await expect(start({ instance: 'another' })).rejects.toThrow(/cannot be opened.*FLORIN_INSTANCE/s)
@@ -332,7 +339,8 @@ test('encryptions are counted, and beyond 2^30 the vault warns', async () => {
 test('a socket left behind by a killed vault is taken over; one in use is not', async () => {
   const listen = `unix:${join(folder, 'taken.sock')}`
   const killed = await spawnVault(database.url('florin_vault'), { keyFile, listen })
-  await expect(start({ vaultListen: listen })).rejects.toThrow(/another vault listens on/)
+  const second = spawnVault(database.url('florin_vault'), { keyFile, listen })
+  await expect(second, 'and it ends instead of hanging').rejects.toThrow(/ended with 1: .*another vault listens on/s)
   const ended = new Promise((resolve) => killed.child.once('close', resolve))
   killed.child.kill('SIGKILL')
   await ended

@@ -12,7 +12,7 @@ import { makeCardNumber, runVaultCommand, type SpawnedVault, spawnVault, useFold
 const database = useDatabase()
 const folder = useFolder()
 const keyFile = writeKeyFile(folder)
-const rows = Number(process.env['VAULT_ROTATION_ROWS'] ?? 12_000)
+const rows = Number(process.env['VAULT_ROTATION_ROWS'] ?? 9_000)
 const vaults: SpawnedVault[] = []
 const clients: Vault[] = []
 
@@ -186,11 +186,13 @@ test('what cannot be done is told by the command, with exit code 1', async () =>
   expect(listed.stdout).toMatch(/^KEY +STATE +CREATED +ROWS +ENCRYPTIONS +WRAPPED BY\ndata 1 +destroyed/)
 })
 
-test.each(['', 'keys', 'keys list', 'keys rotate', 'keys rewrap', 'keys destroy'])(
-  'florin vault %s explains itself',
-  async (command) => {
-    const { code, stdout } = await runVaultCommand([...command.split(' ').filter(Boolean), '--help'], '').done
+test('every command explains itself', async () => {
+  const commands = ['', 'keys', 'keys list', 'keys rotate', 'keys rewrap', 'keys destroy']
+  const runs = await Promise.all(
+    commands.map((command) => runVaultCommand([...command.split(' ').filter(Boolean), '--help'], '').done),
+  )
+  for (const { code, stdout } of runs) {
     expect(code).toBe(0)
     expect(stdout).toMatch(/Examples?:\n {2}\$ florin vault/)
-  },
-)
+  }
+})

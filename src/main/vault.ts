@@ -70,8 +70,16 @@ export async function startVault(config: VaultConfig, writeLog?: (line: string) 
   metrics.watchPool(db)
   const stopping = new AbortController()
   const { instance } = config
+  // Undone last first, at the end or when the start fails halfway.
+  const undos: (() => Promise<void>)[] = [db.close]
+  const undoAll = async () => {
+    for (const undo of undos.splice(0).reverse()) await undo()
+  }
   try {
+    const problems = await databaseProblems(db)
+    if (problems.length > 0) throw new ConfigError(problems)
     const keys = await startKeyRing({ db, provider, instance, log })
+    undos.push(keys.close)
     metrics.watchVaultKeys(keys.uses)
     const secrets = createSecrets({ db, keys, instance })
     const handler = createHandler({ db, keys, secrets, instance, log, metrics, stopping: stopping.signal })
@@ -82,7 +90,9 @@ export async function startVault(config: VaultConfig, writeLog?: (line: string) 
       problems: async () => (draining ? ['shutting down'] : databaseProblems(db)),
       metrics,
     })
+    undos.push(privateServer.close)
     const listener = await startListener(address, tls, handler)
+    undos.push(listener.close)
     log.info('guarding', { address: listener.url })
     return {
       url: listener.url,
@@ -91,16 +101,13 @@ export async function startVault(config: VaultConfig, writeLog?: (line: string) 
       drain() {
         draining = true
       },
-      async close() {
+      close() {
         stopping.abort()
-        await listener.close()
-        await keys.close()
-        await db.close()
-        await privateServer.close()
+        return undoAll()
       },
     }
   } catch (error) {
-    await db.close()
+    await undoAll()
     throw error
   }
 }

@@ -45,6 +45,19 @@ test('calls of the same key never share a batch and keep their order', async () 
   expect(batches).toEqual([[1], [2], [3]])
 })
 
+test('without keys the same item may be in a batch as often as it comes', async () => {
+  const sizes: number[] = []
+  const add = createBatcher<number, number>({
+    async run(items) {
+      sizes.push(items.length)
+      return [...items]
+    },
+    isOnesFault: () => false,
+  })
+  expect(await Promise.all([7, 7, 7].map(add))).toEqual([7, 7, 7])
+  expect(sizes).toEqual([3])
+})
+
 test('a bad row fails alone', async () => {
   const { add } = recorder({
     failOn: (items) => (items.some(({ value }) => value === 3) ? new Error('bad row') : undefined),

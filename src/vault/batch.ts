@@ -6,8 +6,8 @@ export class OverloadedError extends Error {
 export interface BatchOptions<Item, Result> {
   /** One result for each item, in their order. */
   run(items: readonly Item[]): Promise<Result[]>
-  /** Two items of the same key never share a batch. */
-  keyOf(item: Item): string
+  /** Two items of the same key never share a batch. Without it any may. */
+  keyOf?(item: Item): string
   /** Whether one item may be to blame, so that each should be tried by itself. */
   isOnesFault(error: unknown): boolean
   largest?: number
@@ -42,11 +42,11 @@ export function createBatcher<Item, Result>({
     const batch: Waiting<Item, Result>[] = []
     const left: Waiting<Item, Result>[] = []
     for (const entry of waiting) {
-      const key = keyOf(entry.item)
-      if (batch.length < largest && !keys.has(key)) batch.push(entry)
+      const key = keyOf?.(entry.item)
+      if (batch.length < largest && (key === undefined || !keys.has(key))) batch.push(entry)
       else left.push(entry)
       // Also when it was left: a later call of the same key must not overtake it.
-      keys.add(key)
+      if (key !== undefined) keys.add(key)
     }
     waiting.splice(0, waiting.length, ...left)
     return batch

@@ -145,7 +145,10 @@ async function rewrapBatch({ db, keys, instance, log }: KeyLifeContext, version:
         resealed.push({ ...secret, sealed: seal(to.key, place, plain) })
         plain.fill(0)
       } catch (error) {
-        failures.set(`${merchantAccountId} ${id} ${field}`, { merchantAccountId, id, field })
+        const name = `${merchantAccountId} ${id} ${field}`
+        // The other lane may have met it first.
+        if (failures.has(name)) continue
+        failures.set(name, { merchantAccountId, id, field })
         const row = { merchant_account_id: merchantAccountId, resource_id: id }
         log.error('a row does not open', { operation: 'rewrap', ...row, error })
       }

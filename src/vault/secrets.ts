@@ -94,7 +94,6 @@ export function createSecrets({ db, keys, instance }: { db: Db; keys: KeyRing; i
         db,
         calls.map(({ reference, field }) => ({ ...reference, field })),
       ),
-    keyOf: ({ reference: { merchantAccountId, id }, field }) => `${merchantAccountId} ${id} ${field}`,
     isOnesFault: isRowFault,
   })
 
