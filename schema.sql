@@ -83,6 +83,33 @@ CREATE FUNCTION public.florin_reaches_all(accounts text[]) RETURNS boolean
 
 ALTER FUNCTION public.florin_reaches_all(accounts text[]) OWNER TO florin_migrate;
 
+CREATE TABLE public.account_updater_inquiries (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    payment_method_id uuid NOT NULL,
+    status text NOT NULL,
+    error_code text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT account_updater_inquiries_status_check CHECK ((status = ANY (ARRAY['running'::text, 'updated'::text, 'unchanged'::text, 'closed'::text, 'failed'::text])))
+);
+
+ALTER TABLE ONLY public.account_updater_inquiries FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.account_updater_inquiries OWNER TO florin_migrate;
+
+CREATE TABLE public.account_updater_jobs (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.account_updater_jobs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.account_updater_jobs OWNER TO florin_migrate;
+
 CREATE TABLE public.api_key_pair_roles (
     api_key_pair_id uuid NOT NULL,
     role_id uuid NOT NULL
@@ -139,6 +166,65 @@ PARTITION BY RANGE (id);
 ALTER TABLE ONLY public.audit_logs FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_logs OWNER TO florin_migrate;
+
+CREATE TABLE public.buyers (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    display_name text,
+    external_identifier text,
+    account_number text,
+    billing_details jsonb,
+    display_name_key text COLLATE pg_catalog."C",
+    external_identifier_key text COLLATE pg_catalog."C",
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT buyers_account_number_check CHECK (((length(account_number) >= 1) AND (length(account_number) <= 200))),
+    CONSTRAINT buyers_billing_details_check CHECK ((jsonb_typeof(billing_details) = 'object'::text)),
+    CONSTRAINT buyers_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
+    CONSTRAINT buyers_display_name_key_check CHECK (((length(display_name_key) >= 1) AND (length(display_name_key) <= 200))),
+    CONSTRAINT buyers_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 200))),
+    CONSTRAINT buyers_external_identifier_key_check CHECK (((length(external_identifier_key) >= 1) AND (length(external_identifier_key) <= 200))),
+    CONSTRAINT buyers_keys CHECK ((((display_name IS NULL) = (display_name_key IS NULL)) AND ((external_identifier IS NULL) = (external_identifier_key IS NULL))))
+);
+
+ALTER TABLE ONLY public.buyers FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.buyers OWNER TO florin_migrate;
+
+CREATE TABLE public.card_bin_current (
+    made_by bigint NOT NULL,
+    only_row boolean DEFAULT true NOT NULL,
+    CONSTRAINT card_bin_current_only_row_check CHECK (only_row)
+);
+
+ALTER TABLE public.card_bin_current OWNER TO florin_migrate;
+
+CREATE TABLE public.card_bin_steps (
+    made_by bigint NOT NULL,
+    at bigint NOT NULL,
+    bin_start bigint,
+    bin_end bigint
+);
+
+ALTER TABLE public.card_bin_steps OWNER TO florin_migrate;
+
+CREATE TABLE public.card_bins (
+    bin_start bigint NOT NULL,
+    bin_end bigint NOT NULL,
+    scheme text,
+    additional_schemes text[] NOT NULL,
+    card_type text,
+    issuer text,
+    country text,
+    imported_at timestamp with time zone NOT NULL,
+    CONSTRAINT card_bins_card_type_check CHECK ((card_type = ANY (ARRAY['credit'::text, 'debit'::text, 'prepaid'::text]))),
+    CONSTRAINT card_bins_country_check CHECK ((country ~ '^[A-Z]{2}$'::text)),
+    CONSTRAINT card_bins_issuer_check CHECK (((length(issuer) >= 1) AND (length(issuer) <= 200))),
+    CONSTRAINT card_bins_order CHECK ((((bin_start >= 0) AND (bin_start <= bin_end)) AND (bin_end <= '99999999999'::bigint)))
+);
+
+ALTER TABLE public.card_bins OWNER TO florin_migrate;
 
 CREATE TABLE public.event_queue (
     event_id uuid NOT NULL
@@ -229,6 +315,62 @@ ALTER TABLE ONLY public.network_token_requestors FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.network_token_requestors OWNER TO florin_migrate;
 
+CREATE TABLE public.payment_methods (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    buyer_id uuid,
+    external_identifier text,
+    method text NOT NULL,
+    mode text NOT NULL,
+    status text NOT NULL,
+    label text,
+    scheme text,
+    additional_schemes text[],
+    bin text,
+    card_type text,
+    card_issuer_name text,
+    issuer_country text,
+    expiration_date text,
+    expires_at timestamp(3) with time zone,
+    country text,
+    currency text,
+    fingerprint text,
+    approval_url text,
+    approval_target text,
+    scheme_transaction_id text,
+    scheme_transaction_id_scheme text,
+    transaction_link_id text,
+    replacement jsonb,
+    last_replaced_at timestamp(3) with time zone,
+    last_used_at timestamp(3) with time zone,
+    usage_count integer DEFAULT 0 NOT NULL,
+    cit_last_used_at timestamp(3) with time zone,
+    cit_usage_count integer DEFAULT 0 NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT payment_methods_approval_target_check CHECK ((approval_target = ANY (ARRAY['any'::text, 'new_window'::text]))),
+    CONSTRAINT payment_methods_bin_check CHECK ((bin ~ '^\d{6,8}$'::text)),
+    CONSTRAINT payment_methods_card_type_check CHECK ((card_type = ANY (ARRAY['credit'::text, 'debit'::text, 'prepaid'::text]))),
+    CONSTRAINT payment_methods_cit_usage_count_check CHECK ((cit_usage_count >= 0)),
+    CONSTRAINT payment_methods_country_check CHECK ((country ~ '^[A-Z]{2}$'::text)),
+    CONSTRAINT payment_methods_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT payment_methods_expiration_date_check CHECK ((expiration_date ~ '^(0[1-9]|1[0-2])/\d{2}$'::text)),
+    CONSTRAINT payment_methods_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 200))),
+    CONSTRAINT payment_methods_fingerprint_check CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT payment_methods_issuer_country_check CHECK ((issuer_country ~ '^[A-Z]{2}$'::text)),
+    CONSTRAINT payment_methods_label_check CHECK ((length(label) <= 320)),
+    CONSTRAINT payment_methods_replacement_is_cards CHECK (((method = 'card'::text) OR ((replacement IS NULL) AND (last_replaced_at IS NULL)))),
+    CONSTRAINT payment_methods_scheme_transaction_id_check CHECK ((length(scheme_transaction_id) <= 100)),
+    CONSTRAINT payment_methods_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'buyer_approval_required'::text, 'succeeded'::text, 'failed'::text, 'paused'::text]))),
+    CONSTRAINT payment_methods_transaction_link_id_check CHECK ((length(transaction_link_id) <= 100)),
+    CONSTRAINT payment_methods_usage_count_check CHECK ((usage_count >= 0))
+);
+
+ALTER TABLE ONLY public.payment_methods FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.payment_methods OWNER TO florin_migrate;
+
 CREATE TABLE public.roles (
     id uuid NOT NULL,
     slug text NOT NULL,
@@ -244,6 +386,70 @@ CREATE TABLE public.roles (
 
 ALTER TABLE public.roles OWNER TO florin_migrate;
 
+CREATE TABLE public.shipping_details (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    first_name text,
+    last_name text,
+    email_address text,
+    phone_number text,
+    address jsonb,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT shipping_details_address_check CHECK ((jsonb_typeof(address) = 'object'::text)),
+    CONSTRAINT shipping_details_email_address_check CHECK (((length(email_address) >= 1) AND (length(email_address) <= 320))),
+    CONSTRAINT shipping_details_first_name_check CHECK (((length(first_name) >= 1) AND (length(first_name) <= 255))),
+    CONSTRAINT shipping_details_last_name_check CHECK (((length(last_name) >= 1) AND (length(last_name) <= 255))),
+    CONSTRAINT shipping_details_phone_number_check CHECK ((phone_number ~ '^\+[1-9][0-9]{1,14}$'::text))
+);
+
+ALTER TABLE ONLY public.shipping_details FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.shipping_details OWNER TO florin_migrate;
+
+CREATE TABLE vault.keys (
+    id uuid NOT NULL,
+    purpose text NOT NULL,
+    version integer NOT NULL,
+    state text NOT NULL,
+    provider text NOT NULL,
+    wrapped bytea,
+    encryptions bigint DEFAULT 0 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    changed_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT keys_erased_when_destroyed CHECK (((state = 'destroyed'::text) = (wrapped IS NULL))),
+    CONSTRAINT keys_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 200))),
+    CONSTRAINT keys_purpose_check CHECK ((purpose = ANY (ARRAY['data'::text, 'fingerprint'::text]))),
+    CONSTRAINT keys_state_check CHECK ((state = ANY (ARRAY['active'::text, 'decrypt-only'::text, 'retired'::text, 'destroyed'::text]))),
+    CONSTRAINT keys_version_check CHECK ((version > 0))
+);
+
+ALTER TABLE vault.keys OWNER TO florin_migrate;
+
+CREATE TABLE vault.secrets (
+    created_at timestamp(3) with time zone NOT NULL,
+    key_version integer NOT NULL,
+    id uuid NOT NULL,
+    merchant_account_id text NOT NULL,
+    field text NOT NULL,
+    sealed bytea NOT NULL,
+    CONSTRAINT secrets_field_check CHECK (((length(field) >= 1) AND (length(field) <= 40))),
+    CONSTRAINT secrets_merchant_account_id_check CHECK (((length(merchant_account_id) >= 1) AND (length(merchant_account_id) <= 50))),
+    CONSTRAINT secrets_sealed_check CHECK (((length(sealed) >= 30) AND (length(sealed) <= 65536)))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.05');
+ALTER TABLE ONLY vault.secrets ALTER COLUMN sealed SET STORAGE EXTERNAL;
+
+ALTER TABLE vault.secrets OWNER TO florin_migrate;
+
+ALTER TABLE ONLY public.account_updater_inquiries
+    ADD CONSTRAINT account_updater_inquiries_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.account_updater_jobs
+    ADD CONSTRAINT account_updater_jobs_pkey PRIMARY KEY (merchant_account_id, id);
+
 ALTER TABLE ONLY public.api_key_pair_roles
     ADD CONSTRAINT api_key_pair_roles_pkey PRIMARY KEY (api_key_pair_id, role_id);
 
@@ -255,6 +461,21 @@ ALTER TABLE ONLY public.api_key_pairs
 
 ALTER TABLE ONLY public.audit_logs
     ADD CONSTRAINT audit_logs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.buyers
+    ADD CONSTRAINT buyers_external_identifier_unique UNIQUE (external_identifier, merchant_account_id);
+
+ALTER TABLE ONLY public.buyers
+    ADD CONSTRAINT buyers_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.card_bin_current
+    ADD CONSTRAINT card_bin_current_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY public.card_bin_steps
+    ADD CONSTRAINT card_bin_steps_pkey PRIMARY KEY (made_by, at);
+
+ALTER TABLE ONLY public.card_bins
+    ADD CONSTRAINT card_bins_pkey PRIMARY KEY (bin_start, bin_end);
 
 ALTER TABLE ONLY public.event_queue
     ADD CONSTRAINT event_queue_pkey PRIMARY KEY (event_id);
@@ -283,13 +504,40 @@ ALTER TABLE ONLY public.network_token_requestors
 ALTER TABLE ONLY public.network_token_requestors
     ADD CONSTRAINT network_token_requestors_unique UNIQUE (requestor_id, app_id);
 
+ALTER TABLE ONLY public.payment_methods
+    ADD CONSTRAINT payment_methods_pkey PRIMARY KEY (merchant_account_id, id);
+
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_slug_unique UNIQUE (slug);
 
+ALTER TABLE ONLY public.shipping_details
+    ADD CONSTRAINT shipping_details_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY vault.keys
+    ADD CONSTRAINT keys_id_unique UNIQUE (id);
+
+ALTER TABLE ONLY vault.keys
+    ADD CONSTRAINT keys_pkey PRIMARY KEY (purpose, version);
+
+ALTER TABLE ONLY vault.secrets
+    ADD CONSTRAINT secrets_pkey PRIMARY KEY (merchant_account_id, id, field);
+
+CREATE INDEX account_updater_inquiries_job_list ON public.account_updater_inquiries USING btree (merchant_account_id, job_id);
+
+CREATE INDEX account_updater_inquiries_method_list ON public.account_updater_inquiries USING btree (merchant_account_id, payment_method_id);
+
+CREATE UNIQUE INDEX account_updater_inquiries_one_running ON public.account_updater_inquiries USING btree (merchant_account_id, payment_method_id) WHERE (status = 'running'::text);
+
 CREATE INDEX audit_logs_account ON ONLY public.audit_logs USING btree (merchant_account_id, id);
+
+CREATE INDEX buyers_display_name ON public.buyers USING btree (merchant_account_id, display_name_key, id) WHERE (display_name_key IS NOT NULL);
+
+CREATE INDEX buyers_external_identifier ON public.buyers USING btree (merchant_account_id, external_identifier_key, id) WHERE (external_identifier_key IS NOT NULL);
+
+CREATE INDEX buyers_newest ON public.buyers USING btree (id);
 
 CREATE INDEX events_account ON ONLY public.events USING btree (merchant_account_id, id);
 
@@ -297,9 +545,32 @@ CREATE INDEX events_resource ON ONLY public.events USING btree (resource_id, seq
 
 CREATE INDEX jobs_due ON public.jobs USING btree (run_at);
 
+CREATE INDEX payment_methods_buyer_list ON public.payment_methods USING btree (merchant_account_id, buyer_id, id) WHERE (buyer_id IS NOT NULL);
+
+CREATE UNIQUE INDEX payment_methods_external_identifier_unique ON public.payment_methods USING btree (merchant_account_id, external_identifier) WHERE (external_identifier IS NOT NULL);
+
+CREATE INDEX payment_methods_list ON public.payment_methods USING btree (id);
+
+CREATE INDEX payment_methods_replacement_due ON public.payment_methods USING btree (expires_at) WHERE (replacement IS NOT NULL);
+
+CREATE INDEX shipping_details_of_buyer ON public.shipping_details USING btree (merchant_account_id, buyer_id, id);
+
+CREATE UNIQUE INDEX keys_one_active ON vault.keys USING btree (purpose) WHERE (state = 'active'::text);
+
+CREATE INDEX secrets_key_version ON vault.secrets USING btree (key_version);
+
 CREATE TRIGGER api_key_pairs_changed AFTER UPDATE ON public.api_key_pairs FOR EACH ROW WHEN ((((old.active IS DISTINCT FROM new.active) OR (old.merchant_account_ids IS DISTINCT FROM new.merchant_account_ids)) OR (old.version IS DISTINCT FROM new.version))) EXECUTE FUNCTION public.florin_announce_key();
 
 CREATE TRIGGER api_key_pairs_created_or_deleted AFTER INSERT OR DELETE ON public.api_key_pairs FOR EACH ROW EXECUTE FUNCTION public.florin_announce_key();
+
+ALTER TABLE ONLY public.account_updater_inquiries
+    ADD CONSTRAINT account_updater_inquiries_job FOREIGN KEY (merchant_account_id, job_id) REFERENCES public.account_updater_jobs(merchant_account_id, id);
+
+ALTER TABLE ONLY public.account_updater_inquiries
+    ADD CONSTRAINT account_updater_inquiries_method FOREIGN KEY (merchant_account_id, payment_method_id) REFERENCES public.payment_methods(merchant_account_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.account_updater_jobs
+    ADD CONSTRAINT account_updater_jobs_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
 
 ALTER TABLE ONLY public.api_key_pair_roles
     ADD CONSTRAINT api_key_pair_roles_api_key_pair_id_fkey FOREIGN KEY (api_key_pair_id) REFERENCES public.api_key_pairs(id) ON DELETE CASCADE;
@@ -307,8 +578,28 @@ ALTER TABLE ONLY public.api_key_pair_roles
 ALTER TABLE ONLY public.api_key_pair_roles
     ADD CONSTRAINT api_key_pair_roles_role_id_fkey FOREIGN KEY (role_id) REFERENCES public.roles(id);
 
+ALTER TABLE ONLY public.buyers
+    ADD CONSTRAINT buyers_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
 ALTER TABLE ONLY public.network_token_requestors
     ADD CONSTRAINT network_token_requestors_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
+ALTER TABLE ONLY public.payment_methods
+    ADD CONSTRAINT payment_methods_buyer FOREIGN KEY (merchant_account_id, buyer_id) REFERENCES public.buyers(merchant_account_id, id) ON DELETE SET NULL (buyer_id);
+
+ALTER TABLE ONLY public.payment_methods
+    ADD CONSTRAINT payment_methods_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
+ALTER TABLE ONLY public.shipping_details
+    ADD CONSTRAINT shipping_details_buyer FOREIGN KEY (merchant_account_id, buyer_id) REFERENCES public.buyers(merchant_account_id, id) ON DELETE CASCADE;
+
+ALTER TABLE public.account_updater_inquiries ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY account_updater_inquiries_reach ON public.account_updater_inquiries USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.account_updater_jobs ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY account_updater_jobs_reach ON public.account_updater_jobs USING (public.florin_reaches(merchant_account_id));
 
 ALTER TABLE public.api_key_pair_roles ENABLE ROW LEVEL SECURITY;
 
@@ -326,6 +617,10 @@ CREATE POLICY audit_logs_reach ON public.audit_logs FOR SELECT USING (public.flo
 
 CREATE POLICY audit_logs_write ON public.audit_logs FOR INSERT WITH CHECK (((merchant_account_id IS NULL) OR public.florin_reaches(merchant_account_id)));
 
+ALTER TABLE public.buyers ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY buyers_reach ON public.buyers USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY events_reach ON public.events FOR SELECT USING (public.florin_reaches(merchant_account_id));
@@ -339,6 +634,14 @@ CREATE POLICY merchant_accounts_reach ON public.merchant_accounts USING (public.
 ALTER TABLE public.network_token_requestors ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY network_token_requestors_reach ON public.network_token_requestors USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.payment_methods ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY payment_methods_reach ON public.payment_methods USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.shipping_details ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY shipping_details_reach ON public.shipping_details USING (public.florin_reaches(merchant_account_id));
 
 REVOKE USAGE ON SCHEMA public FROM PUBLIC;
 GRANT ALL ON SCHEMA public TO florin_migrate;
@@ -354,12 +657,28 @@ GRANT ALL ON FUNCTION public.florin_drop_partitions(parent text, keep_months int
 REVOKE ALL ON FUNCTION public.florin_make_partitions(months_ahead integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.florin_make_partitions(months_ahead integer) TO florin_worker;
 
+GRANT SELECT,INSERT ON TABLE public.account_updater_inquiries TO florin_api;
+GRANT SELECT,UPDATE ON TABLE public.account_updater_inquiries TO florin_worker;
+
+GRANT SELECT,INSERT ON TABLE public.account_updater_jobs TO florin_api;
+
 GRANT SELECT,INSERT,DELETE ON TABLE public.api_key_pair_roles TO florin_api;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.api_key_pairs TO florin_api;
 
 GRANT SELECT,INSERT ON TABLE public.audit_logs TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.audit_logs TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.buyers TO florin_api;
+
+GRANT SELECT ON TABLE public.card_bin_current TO florin_api;
+GRANT SELECT,UPDATE ON TABLE public.card_bin_current TO florin_worker;
+
+GRANT SELECT ON TABLE public.card_bin_steps TO florin_api;
+GRANT SELECT,INSERT,DELETE ON TABLE public.card_bin_steps TO florin_worker;
+
+GRANT SELECT ON TABLE public.card_bins TO florin_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.card_bins TO florin_worker;
 
 GRANT INSERT ON TABLE public.event_queue TO florin_api;
 GRANT SELECT,INSERT,DELETE ON TABLE public.event_queue TO florin_worker;
@@ -380,5 +699,14 @@ GRANT SELECT ON TABLE public.merchant_accounts TO florin_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.network_token_requestors TO florin_api;
 GRANT SELECT ON TABLE public.network_token_requestors TO florin_worker;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.payment_methods TO florin_api;
+GRANT SELECT,UPDATE ON TABLE public.payment_methods TO florin_worker;
+
 GRANT SELECT ON TABLE public.roles TO florin_api;
 GRANT SELECT ON TABLE public.roles TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shipping_details TO florin_api;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE vault.keys TO florin_vault;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE vault.secrets TO florin_vault;

@@ -9,5 +9,7 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Many suites wait for processes of their own, so two of them fit on two cores.
+    maxWorkers: 2,
   },
 })

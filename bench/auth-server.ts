@@ -9,6 +9,7 @@ import { routes } from '../src/http/routes.ts'
 import { createLog } from '../src/platform/log.ts'
 import { createMetrics } from '../src/platform/metrics.ts'
 import { connect } from '../src/platform/postgres.ts'
+import { connectVault } from '../src/vault/client.ts'
 import { allScopes } from '../src/scopes.ts'
 
 /**
@@ -39,6 +40,7 @@ const app = buildApp({
   accounts: { exists: async () => true, fallback: async () => 'default' },
   cursors: createCursorCodec([Buffer.alloc(32, 1)]),
   db,
+  vault: connectVault({ url: 'unix:/nowhere' }),
   now: () => new Date(),
   log: createLog({ level: 'info', process: 'bench' }),
   metrics: createMetrics(),

@@ -2,6 +2,7 @@ import type { Accounts } from './platform/accounts.ts'
 import type { Log } from './platform/log.ts'
 import type { Db } from './platform/postgres.ts'
 import type { Scope } from './scopes.ts'
+import type { Vault } from './vault/client.ts'
 
 /** Who makes the request: an API key pair through a token it signed, or the command line. */
 export interface Caller {
@@ -19,6 +20,7 @@ export interface Caller {
 /** What an operation works with. Ports only: no area lives here. */
 export interface Context {
   db: Db
+  vault: Vault
   now: () => Date
   log: Log
   requestId: string
@@ -29,4 +31,11 @@ export interface Context {
   caller: Caller
   /** The accounts this request acts upon; also what row level security lets it see. */
   accounts: Accounts
+}
+
+/** The one account that a request acts upon, on routes that take exactly one. */
+export function accountOf({ accounts }: Pick<Context, 'accounts'>): string {
+  const [account] = accounts === 'all' ? [] : accounts
+  if (account === undefined || accounts.length > 1) throw new Error('the request does not act upon exactly one account')
+  return account
 }

@@ -6,3 +6,27 @@ export const newId = (): string => v7()
 export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
 }
+
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const base = 62n
+const largest = 2n ** 128n - 1n
+
+/** The short spelling of an id, in base 62: at most 22 characters, 21 for any of ours, which therefore sort as their ids do. */
+export function reconciliationIdOf(id: string): string {
+  let rest = BigInt(`0x${id.replaceAll('-', '')}`)
+  let text = ''
+  do {
+    text = digits.charAt(Number(rest % base)) + text
+    rest /= base
+  } while (rest > 0n)
+  return text
+}
+
+/** The id that has this short spelling; undefined when none has. */
+export function idOfReconciliationId(text: string): string | undefined {
+  if (!/^(0|[1-9A-Za-z][0-9A-Za-z]{0,21})$/.test(text)) return undefined
+  const value = Array.from(text).reduce((sum, digit) => sum * base + BigInt(digits.indexOf(digit)), 0n)
+  if (value > largest) return undefined
+  const hex = value.toString(16).padStart(32, '0')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}

@@ -27,6 +27,15 @@ export const Body = <Properties extends Parameters<typeof Type.Object>[0]>(
   options: object = {},
 ) => Type.Object(properties, { additionalProperties: false, ...options })
 
+type AllOptional<Properties extends Record<string, TSchema>> = {
+  [Name in keyof Properties]: ReturnType<typeof Type.Optional<Properties[Name]>>
+}
+/** The same properties, each of which may be left out. */
+export const optional = <Properties extends Record<string, TSchema>>(properties: Properties) =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]),
+  ) as AllOptional<Properties>
+
 export const PageQuery = {
   cursor: Type.Optional(
     Type.String({

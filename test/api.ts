@@ -4,10 +4,12 @@ import { createAPIKeyPair } from '../src/areas/api-key-pairs/operations.ts'
 import { createMerchantAccount } from '../src/areas/merchant-accounts/operations.ts'
 import { commandLineContext } from '../src/cli/command-line-context.ts'
 import { signToken, type TokenOptions } from '../src/cli/sign-token.ts'
+import type { Context } from '../src/context.ts'
 import { type Api, type ApiConfig, startApi } from '../src/main/api.ts'
 import { connect } from '../src/platform/postgres.ts'
 import { Secret } from '../src/platform/secret.ts'
 import { type TestDatabase, useDatabase } from './database.ts'
+import { type TestVault, useVault } from './vault.ts'
 
 export const roleIds = {
   full: '01900000-0000-7000-8000-00000000000c',
@@ -20,6 +22,12 @@ export interface KeyPair {
   id: string
   thumbprint: string
   privateKeyPem: string
+}
+
+interface KeyPairOptions {
+  roleIds?: string[]
+  merchantAccountIds?: string[]
+  algorithm?: 'ECDSA' | 'RSA'
 }
 
 export interface Answer<Body = Record<string, unknown>> {
@@ -39,17 +47,14 @@ export interface RequestOptions {
 
 export interface TestApi {
   database: TestDatabase
+  vault: TestVault
   url(): string
   privateUrl(): string
   logs: string[]
   /** A key pair with full access to all merchant accounts, and a token of it. */
   owner(): KeyPair
   token(): string
-  makeKeyPair(options?: {
-    roleIds?: string[]
-    merchantAccountIds?: string[]
-    algorithm?: 'ECDSA' | 'RSA'
-  }): Promise<KeyPair>
+  makeKeyPair(options?: KeyPairOptions): Promise<KeyPair>
   makeToken(pair: KeyPair, options?: Omit<TokenOptions, 'privateKeyPem'>): Promise<string>
   makeAccount(id: string): Promise<void>
   request<Body = Record<string, unknown>>(method: string, path: string, options?: RequestOptions): Promise<Answer<Body>>
@@ -73,67 +78,71 @@ export function apiConfig(databaseUrl: string, overrides: Partial<ApiConfig> = {
     logLevel: 'debug',
     drainDelayMs: 0,
     shutdownTimeoutMs: 10_000,
+    // Where no vault is; whoever stores cards says where one is.
+    vaultUrl: 'unix:/nowhere/vault.sock',
+    vaultTlsCa: undefined,
+    vaultTlsCert: undefined,
+    vaultTlsKey: undefined,
     ...overrides,
   }
+}
+
+async function asOperator<Result>(databaseUrl: string, work: (ctx: Context) => Promise<Result>): Promise<Result> {
+  const db = connect({ url: databaseUrl, applicationName: 'test', poolSize: 1, onError: () => undefined })
+  try {
+    return await work(commandLineContext(db, 'test'))
+  } finally {
+    await db.close()
+  }
+}
+
+export function createKeyPair(
+  databaseUrl: string,
+  { roleIds: roles = [roleIds.full], merchantAccountIds = [], algorithm = 'ECDSA' }: KeyPairOptions = {},
+): Promise<KeyPair> {
+  return asOperator(databaseUrl, async (ctx) => {
+    const pair = await createAPIKeyPair(ctx, {
+      display_name: 'Test',
+      role_ids: roles,
+      merchant_account_ids: merchantAccountIds,
+      algorithm,
+    })
+    return { id: pair.id, thumbprint: pair.thumbprint, privateKeyPem: pair.private_key ?? '' }
+  })
+}
+
+export async function createAccount(databaseUrl: string, id: string): Promise<void> {
+  await asOperator(databaseUrl, (ctx) =>
+    createMerchantAccount(ctx, { id, display_name: id, account_updater_enabled: true }),
+  )
 }
 
 /** A whole api on this file's own database, with the accounts `default` and `other`. */
 export function useApi(overrides: Partial<ApiConfig> = {}): TestApi {
   const database = useDatabase()
+  const vault = useVault(database)
   const logs: string[] = []
   let api: Api
   let owner: KeyPair
   let token: string
 
-  const makeKeyPair: TestApi['makeKeyPair'] = async ({
-    roleIds: roles = [roleIds.full],
-    merchantAccountIds = [],
-    algorithm = 'ECDSA',
-  } = {}) => {
-    const db = connect({
-      url: database.url('florin_api'),
-      applicationName: 'test',
-      poolSize: 1,
-      onError: () => undefined,
-    })
-    try {
-      const pair = await createAPIKeyPair(commandLineContext(db, 'test'), {
-        display_name: 'Test',
-        role_ids: roles,
-        merchant_account_ids: merchantAccountIds,
-        algorithm,
-      })
-      return { id: pair.id, thumbprint: pair.thumbprint, privateKeyPem: pair.private_key ?? '' }
-    } finally {
-      await db.close()
-    }
-  }
-
-  async function makeAccount(id: string): Promise<void> {
-    const db = connect({
-      url: database.url('florin_api'),
-      applicationName: 'test',
-      poolSize: 1,
-      onError: () => undefined,
-    })
-    try {
-      await createMerchantAccount(commandLineContext(db, 'test'), { id, display_name: id })
-    } finally {
-      await db.close()
-    }
-  }
+  const makeKeyPair: TestApi['makeKeyPair'] = (options) => createKeyPair(database.url('florin_api'), options)
+  const makeAccount: TestApi['makeAccount'] = (id) => createAccount(database.url('florin_api'), id)
 
   beforeAll(async () => {
     await makeAccount('default')
     await makeAccount('other')
     owner = await makeKeyPair()
     token = await signToken({ privateKeyPem: owner.privateKeyPem })
-    api = await startApi(apiConfig(database.url('florin_api'), overrides), (line) => logs.push(line))
+    api = await startApi(apiConfig(database.url('florin_api'), { vaultUrl: vault.url(), ...overrides }), (line) =>
+      logs.push(line),
+    )
   })
   afterAll(() => api.close())
 
   return {
     database,
+    vault,
     logs,
     url: () => api.url,
     privateUrl: () => api.privateUrl,

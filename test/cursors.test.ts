@@ -368,7 +368,12 @@ let rotated: Api[]
 let stranger: Api
 
 beforeAll(async () => {
-  for (let index = 0; index < 3; index += 1) await api.makeKeyPair({ merchantAccountIds: ['default'] })
+  const card = { method: 'card', number: '4111111111111111', expiration_date: '12/30' }
+  for (let index = 0; index < 3; index += 1) {
+    await api.makeKeyPair({ merchantAccountIds: ['default'] })
+    await api.request('POST', '/buyers', { body: {} })
+    await api.request('POST', '/payment-methods', { body: card })
+  }
   otherToken = await api.makeToken(await api.makeKeyPair())
   const start = (keys: string) =>
     startApi(apiConfig(api.database.url('florin_api'), { cursorKeys: new Secret(keys) }), () => undefined)

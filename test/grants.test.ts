@@ -6,19 +6,32 @@ const database = useDatabase()
 /** Who may do what, exactly. A new table adds its line here. */
 const expected: Record<string, Record<string, string>> = {
   florin_api: {
+    account_updater_inquiries: 'INSERT SELECT',
+    account_updater_jobs: 'INSERT SELECT',
     api_key_pair_roles: 'DELETE INSERT SELECT',
     api_key_pairs: 'DELETE INSERT SELECT UPDATE',
     audit_logs: 'INSERT SELECT',
+    buyers: 'DELETE INSERT SELECT UPDATE',
+    card_bin_current: 'SELECT',
+    card_bin_steps: 'SELECT',
+    card_bins: 'SELECT',
     event_queue: 'INSERT',
     events: 'INSERT SELECT',
     florin_migrations: 'SELECT',
     jobs: 'INSERT',
     merchant_accounts: 'INSERT SELECT UPDATE',
     network_token_requestors: 'DELETE INSERT SELECT UPDATE',
+    payment_methods: 'DELETE INSERT SELECT UPDATE',
     roles: 'SELECT',
+    shipping_details: 'DELETE INSERT SELECT UPDATE',
   },
   florin_worker: {
+    account_updater_inquiries: 'SELECT UPDATE',
+    payment_methods: 'SELECT UPDATE',
     audit_logs: 'INSERT SELECT',
+    card_bin_current: 'SELECT UPDATE',
+    card_bin_steps: 'DELETE INSERT SELECT',
+    card_bins: 'DELETE INSERT SELECT UPDATE',
     event_queue: 'DELETE INSERT SELECT',
     events: 'INSERT SELECT',
     florin_migrations: 'SELECT',
@@ -27,7 +40,7 @@ const expected: Record<string, Record<string, string>> = {
     network_token_requestors: 'SELECT',
     roles: 'SELECT',
   },
-  florin_vault: { florin_migrations: 'SELECT' },
+  florin_vault: { florin_migrations: 'SELECT', keys: 'INSERT SELECT UPDATE', secrets: 'DELETE INSERT SELECT UPDATE' },
 }
 
 test('the grants on tables are exactly these', async () => {

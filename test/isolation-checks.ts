@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import type { Route } from '../src/http/route.ts'
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Route, Sample } from '../src/http/route.ts'
 import { routes } from '../src/http/routes.ts'
 import { newId } from '../src/ids.ts'
 import { type Answer, type KeyPair, type RequestOptions, send, type TestApi } from './api.ts'
@@ -53,16 +53,28 @@ export async function buildWorld(api: TestApi): Promise<World> {
         visa_network_tokens_app_id: `application-${requestor}`,
       },
     })
-    for (const route of routes.filter(({ method, example }) => method === 'POST' && example)) {
+    // What names other resources comes after them.
+    const makers = routes.filter(({ method, example }) => method === 'POST' && example)
+    for (const route of makers.toSorted((left, right) => (left.needs?.length ?? 0) - (right.needs?.length ?? 0))) {
       if (made.get(route.path)?.has(account)) continue
       const { body } = await succeed(api, 'POST', fillOwn(made, route.path, account), {
-        body: route.example?.({ merchantAccountId: account, unique: randomBytes(6).toString('hex') }),
+        body: route.example?.(sampleOf(made, account)),
         ...(route.merchantAccount !== 'none' && { headers: { [accountHeader]: account } }),
       })
       if (typeof body['id'] === 'string') remember(made, route.path, account, body['id'])
     }
   }
   return { api, parties, made }
+}
+
+/** What an example of this account may name. */
+function sampleOf(made: World['made'], account: string): Sample {
+  const ids: Record<string, string> = {}
+  for (const { path } of routes) {
+    const [, before = '', name = ''] = /^(.*)\/\{(\w+)\}$/.exec(path) ?? []
+    ids[name] = made.get(before)?.get(account) ?? randomUUID()
+  }
+  return { merchantAccountId: account, unique: randomBytes(6).toString('hex'), ids }
 }
 
 function remember(made: World['made'], path: string, account: string, id: string): void {
@@ -212,8 +224,7 @@ function* questions({ parties, made }: World, party: Party, tables: Tables): Gen
   }
   const bodies = (route: Route): unknown[] => {
     if (!route.body) return [undefined]
-    const example = (owner: string) =>
-      route.example?.({ merchantAccountId: owner, unique: randomBytes(6).toString('hex') }) as Row
+    const example = (owner: string) => route.example?.(sampleOf(made, owner)) as Row
     // Free text is the caller's own to fill, with the name of somebody else's resource too; references are not.
     const references = Object.entries((route.body as Shape).properties ?? {}).filter(
       ([name, { items, format }]) => /_ids?$/.test(name) && (items !== undefined || format === 'uuid'),

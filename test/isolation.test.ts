@@ -145,7 +145,13 @@ describe("in the database, as the api's role", () => {
       where relnamespace in ('public'::regnamespace, 'vault'::regnamespace) and relkind in ('r', 'p', 'v', 'm', 'f')
         and has_table_privilege('florin_api', oid, 'select') and not (relrowsecurity and relforcerowsecurity)
       order by 1`)
-    expect(open.map(({ relname }) => relname)).toEqual(['florin_migrations', 'roles'])
+    expect(open.map(({ relname }) => relname)).toEqual([
+      'card_bin_current',
+      'card_bin_steps',
+      'card_bins',
+      'florin_migrations',
+      'roles',
+    ])
   })
 
   test('it cannot go round a policy: no partition of its own, no ownership, no bypass', async () => {

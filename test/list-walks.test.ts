@@ -86,6 +86,47 @@ const scopes: Record<string, { open: () => Promise<Scope>; row: (place: string) 
       }
     },
   },
+  listBuyers: {
+    row: sameId,
+    async open() {
+      const name = `WALK-${randomBytes(6).toString('hex').toUpperCase()}`
+      return {
+        query: `&search=${name}`,
+        fixed: [],
+        change: {
+          insert: (rows) =>
+            api.database.query(
+              `insert into buyers (merchant_account_id, id, display_name, display_name_key, external_identifier,
+                 external_identifier_key, created_at, updated_at)
+               select 'default', id, $3, $3, $3 || id, $3 || upper(id::text), moment, moment
+               from unnest($1::uuid[], $2::timestamptz[]) as made (id, moment)`,
+              [ids(rows), times(rows), name],
+            ),
+          remove: (rows) => api.database.query('delete from buyers where id = any($1)', [ids(rows)]),
+        },
+      }
+    },
+  },
+  listPaymentMethods: {
+    row: sameId,
+    async open() {
+      const { body: buyer } = await api.request<{ id: string }>('POST', '/buyers', { body: {} })
+      return {
+        query: `&buyer_id=${buyer.id}`,
+        fixed: [],
+        change: {
+          insert: (rows) =>
+            api.database.query(
+              `insert into payment_methods (merchant_account_id, id, buyer_id, method, mode, status, created_at, updated_at)
+               select 'default', id, $3, 'card', 'card', 'succeeded', moment, moment
+               from unnest($1::uuid[], $2::timestamptz[]) as made (id, moment)`,
+              [ids(rows), times(rows), buyer.id],
+            ),
+          remove: (rows) => api.database.query('delete from payment_methods where id = any($1)', [ids(rows)]),
+        },
+      }
+    },
+  },
   listMerchantAccounts: {
     // Out of order on purpose: the id is the caller's own, and the list must not be in its order.
     row: (place) => ({ id: `w-${place.split('-').reverse().join('')}`, place }),

@@ -1,10 +1,11 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { roleIds, useApi } from './api.ts'
+import { dumpTables, readServerFiles, takeSnapshot, watchHeap } from './leak-scan.ts'
 import { apiEnvironment, startProcess, type TestProcess } from './processes.ts'
 
 const api = useApi()
@@ -75,83 +76,23 @@ async function create(server: TestProcess, agent: Agent, algorithm: string): Pro
   return { algorithm, privateKeyPem, publicKeyPem }
 }
 
-/** Every row of every table, as the superuser sees it. */
-async function dumpTables(): Promise<string> {
-  const tables = await api.database.query<{ name: string }>(
-    `select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-     where relkind in ('r', 'm') and nspname !~ '^pg_toast' and nspname <> 'information_schema'`,
-  )
-  const texts: string[] = []
-  for (const { name } of [...tables, { name: 'pg_stat_activity' }]) {
-    const [row] = await api.database.query<{ text: string | null }>(
-      `select string_agg(entry::text, E'\\n') as text from ${name} as entry`,
-    )
-    // The text form of a row doubles quotes and keeps newlines as they are.
-    texts.push(row?.text ?? '')
-  }
-  return texts.join('\n')
-}
-
-/** The files PostgreSQL keeps: this database, the write-ahead log and the server's own log. */
-async function readServerFiles(): Promise<{ database: Buffer; wal: Buffer; log: Buffer }> {
-  await api.database.query('checkpoint')
-  const [place] = await api.database.query<{ data: string; oid: number }>(
-    `select current_setting('data_directory') as data, oid::int from pg_database where datname = current_database()`,
-  )
-  if (!place) throw new Error('no such database')
-  const readAll = async (folder: string) => {
-    const names = await readdir(folder, { withFileTypes: true })
-    const files = names.filter((entry) => entry.isFile()).map(({ name }) => readFile(join(folder, name)))
-    return Buffer.concat(await Promise.all(files))
-  }
-  return {
-    database: await readAll(join(place.data, 'base', String(place.oid))),
-    wal: await readAll(join(place.data, 'pg_wal')),
-    log: await readFile(join(dirname(place.data), 'postgres.log')),
-  }
-}
-
-/** What the process still holds after collecting garbage: the text of every string. */
-async function takeSnapshot(server: TestProcess, path: string): Promise<string> {
-  server.kill('SIGUSR2')
-  await expect
-    .poll(
-      () =>
-        readFile(path).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 40_000, interval: 200 },
-    )
-    .toBe(true)
-  const { strings } = JSON.parse(await readFile(path, 'utf8')) as { strings: string[] }
-  return strings.join('\n')
-}
-
 test('the private half of a key pair is in the answer to its creation and nowhere else', {
   timeout: 90_000,
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'florin-heap-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const [path, plant] = [join(folder, 'snapshot.json'), 'kept-on-purpose-1d1c9a']
+  const plant = 'kept-on-purpose-1d1c9a'
+  const heap = await watchHeap(folder, plant)
   // Everything PostgreSQL is told, with all values, so that its log is worth reading.
   await api.database.query(
     `do $$ begin execute format('alter database %I set log_statement = ''all''', current_database()); end $$`,
   )
   const environment = {
     ...apiEnvironment(api.database.url('florin_api')),
+    ...heap.environment,
     FLORIN_LOG_LEVEL: 'debug',
-    HEAP_SNAPSHOT_PATH: path,
-    HEAP_SNAPSHOT_PLANT: plant.split('').reverse().join(''),
   }
-  const nodeArguments = [
-    '--expose-gc',
-    // Longer strings are cut otherwise, and a key at the end of an answer would not be seen.
-    '--heap-snapshot-string-limit=100000000',
-    '--import',
-    join(import.meta.dirname, 'heap-snapshot-hook.ts'),
-  ]
-  const server = await startProcess('src/main/api.ts', environment, { nodeArguments })
+  const server = await startProcess('src/main/api.ts', environment, heap.options)
 
   const agent = new Agent({ keepAlive: true, maxSockets: 4 })
   onTestFinished(() => agent.destroy())
@@ -167,18 +108,18 @@ test('the private half of a key pair is in the answer to its creation and nowher
   const answer = pairs.map(({ privateKeyPem }) => privateKeyPem).join()
   expect(new Set(findTraces(pairs, answer).map((trace) => trace.split(':')[0]))).toEqual(new Set(['RSA', 'ECDSA']))
 
-  const tables = await dumpTables()
+  const tables = [...(await dumpTables(api.database.query)).values()].join('\n')
   expect(countPublic(pairs, tables)).toBe(pairs.length)
   expect(findTraces(pairs, tables)).toEqual([])
   expect(tables).not.toContain('PRIVATE KEY')
 
-  const files = await readServerFiles()
+  const files = await readServerFiles(api.database.query)
   for (const file of Object.values(files)) {
     expect(countPublic(pairs, file)).toBe(pairs.length)
     expect(findTraces(pairs, file)).toEqual([])
   }
 
-  const snapshot = await takeSnapshot(server, path)
+  const snapshot = await takeSnapshot(server, heap.snapshotPath)
   const output = server.output()
   expect(output).toContain('"operation":"createAPIKeyPair"')
   expect(findTraces(pairs, output)).toEqual([])

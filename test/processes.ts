@@ -20,6 +20,9 @@ export interface TestProcess {
   exited: Promise<number | null>
 }
 
+/** How the api, the worker and the vault say that they serve. */
+const readyMessages: ReadonlySet<unknown> = new Set(['listening', 'working', 'guarding'])
+
 export interface ProcessOptions {
   /** For Node itself, before the entry. */
   nodeArguments?: readonly string[]
@@ -50,7 +53,7 @@ export async function startProcess(
   const address = Promise.withResolvers<string>()
   const read = (chunk: Buffer) => {
     output += chunk.toString()
-    const found = parseLog(output).find(({ message }) => message === 'listening' || message === 'working')
+    const found = parseLog(output).find(({ message }) => readyMessages.has(message))
     if (typeof found?.['address'] === 'string') {
       child.stdout.off('data', read)
       child.stdout.on('data', (later: Buffer) => (output += later.toString()))

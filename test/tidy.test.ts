@@ -4,17 +4,44 @@ import { expect, test } from 'vitest'
 
 /** Who may import whom. Everything points down: http → operations → store, and events leave by the outbox. */
 const mayImport: Record<string, readonly string[]> = {
-  main: ['main', 'cli', 'http', 'jobs', 'operations', 'events', 'platform', 'kernel'],
-  cli: ['cli', 'main', 'operations', 'platform', 'kernel'],
-  http: ['http', 'routes', 'events', 'kernel', 'platform'],
+  main: [
+    'main',
+    'cli',
+    'http',
+    'jobs',
+    'operations',
+    'connectors',
+    'events',
+    'vault',
+    'vault-client',
+    'platform',
+    'kernel',
+  ],
+  cli: ['cli', 'main', 'operations', 'cards', 'vault-client', 'platform', 'kernel'],
+  http: ['http', 'routes', 'events', 'vault-client', 'kernel', 'platform'],
   routes: ['http', 'operations', 'schema'],
-  jobs: ['jobs', 'operations', 'events', 'kernel', 'platform'],
-  operations: ['operations', 'rules', 'store', 'schema', 'events', 'kernel', 'platform'],
+  jobs: ['jobs', 'operations', 'connectors', 'cards', 'events', 'vault-client', 'kernel', 'platform'],
+  operations: [
+    'operations',
+    'rules',
+    'store',
+    'schema',
+    'connectors',
+    'cards',
+    'events',
+    'vault-client',
+    'kernel',
+    'platform',
+  ],
   store: ['rules', 'schema', 'kernel', 'platform'],
   schema: ['schema', 'rules', 'kernel'],
   rules: ['rules', 'kernel'],
-  events: ['events', 'kernel', 'platform'],
-  kernel: ['kernel', 'platform'],
+  connectors: ['connectors', 'cards', 'kernel', 'platform'],
+  cards: ['cards', 'kernel', 'platform'],
+  events: ['events', 'schema', 'kernel', 'platform'],
+  vault: ['vault', 'vault-client', 'platform'],
+  'vault-client': ['vault-client', 'platform'],
+  kernel: ['kernel', 'vault-client', 'platform'],
   platform: ['platform'],
 }
 
@@ -45,11 +72,21 @@ const sources: Source[] = readdirSync(join(root, 'src'), { recursive: true, enco
 
 const areaOf = (path: string) => /^src\/areas\/([^/]+)\//.exec(path)?.[1]
 
-/** In an area the file name is the layer; elsewhere the folder is; files straight under src are the kernel. */
+/** The vault's door: what the other processes may know of it. */
+const vaultClient = ['client', 'connection', 'protocol', 'tls-identity'].map((name) => `src/vault/${name}.ts`)
+
+const areaLayers = ['routes', 'schema', 'operations', 'rules', 'store', 'jobs']
+
+/**
+ * In an area the file name is the layer, also one folder further down, in a sub-resource, and a layer may be a folder; elsewhere
+ * the folder is the layer; files straight under src are the kernel.
+ */
 function layerOf(path: string): string {
-  const [, folder = '', , file = ''] = path.split('/')
-  if (areaOf(path)) return file.replace('.ts', '')
-  return folder.endsWith('.ts') ? 'kernel' : folder
+  if (vaultClient.includes(path)) return 'vault-client'
+  const [, folder = '', , ...inner] = path.split('/')
+  if (!areaOf(path)) return folder.endsWith('.ts') ? 'kernel' : folder
+  const [first = '', second] = inner.map((name) => name.replace('.ts', ''))
+  return second === undefined || areaLayers.includes(first) ? first : second
 }
 
 const importsOf = ({ path, text }: Source) =>
@@ -86,6 +123,22 @@ function areaCycles(files: readonly Source[]): string[] {
   return [...edges.keys()].filter((area) => reaches(area, area))
 }
 
+/** Everything a file needs to run, itself included. */
+function reach(start: string, files: readonly Source[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  const reached = new Set([start])
+  for (const path of reached) {
+    const file = byPath.get(path)
+    if (file) for (const { to } of importsOf(file)) reached.add(to)
+  }
+  return [...reached].toSorted()
+}
+
+const beyondTheVault = (files: readonly Source[]) =>
+  reach('src/main/vault.ts', files).filter(
+    (path) => !/^src\/(vault|platform)\/|^src\/main\/(vault|lifecycle)\.ts$/.test(path),
+  )
+
 const strays = (files: readonly Source[]) =>
   files.flatMap(({ path, text }) =>
     homes.filter(([what, where]) => what.test(text) && !where.test(path)).map(([, , why]) => `${path}: ${why}`),
@@ -93,6 +146,16 @@ const strays = (files: readonly Source[]) =>
 
 test('every import points down', () => {
   expect(wrongDirections(sources)).toEqual([])
+})
+
+test('the vault runs without a line of the api: vault, platform and its own entry only', () => {
+  expect(beyondTheVault(sources)).toEqual([])
+  expect(reach('src/main/vault.ts', sources)).toContain('src/vault/sealing.ts')
+})
+
+test('the other processes reach no further into the vault than its client', () => {
+  const keyHolders = ['api', 'worker', 'florin'].flatMap((name) => reach(`src/main/${name}.ts`, sources))
+  expect(keyHolders.filter((path) => layerOf(path) === 'vault')).toEqual([])
 })
 
 test('no two areas need each other', () => {
@@ -120,6 +183,20 @@ test('these checks notice what they are for', () => {
   expect(wrongDirections(planted('src/areas/roles/rules.ts', "from '../../platform/postgres.ts'"))).toHaveLength(1)
   expect(wrongDirections(planted('src/areas/roles/routes.ts', "from './store.ts'"))).toHaveLength(1)
   expect(wrongDirections(planted('src/areas/roles/operations.ts', "from '../audit-logs/store.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/areas/a/b/store.ts', "from './operations.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/areas/a/b/operations.ts', "from '../../c/d/store.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/areas/a/b/operations.ts', "from '../operations.ts'"))).toEqual([])
+  expect(wrongDirections(planted('src/areas/a/operations/get.ts', "from '../store.ts'"))).toEqual([])
+  expect(wrongDirections(planted('src/areas/a/b/c/store.ts', "from './rules.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/areas/roles/operations.ts', "from '../../vault/sealing.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/vault/secrets.ts', "from '../errors.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/vault/client.ts', "from './key-ring.ts'"))).toHaveLength(1)
+  expect(
+    beyondTheVault([
+      { path: 'src/main/vault.ts', text: "from '../vault/server.ts'" },
+      { path: 'src/vault/server.ts', text: "from '../context.ts'" },
+    ]),
+  ).toEqual(['src/context.ts'])
   expect(strays(planted('src/areas/roles/operations.ts', 'process.env.X; console.log(1)'))).toHaveLength(2)
   expect(
     areaCycles([

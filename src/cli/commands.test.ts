@@ -42,7 +42,21 @@ const asApi = () => ({ DATABASE_URL: database.url('florin_api') })
 const parse = (text: string) => JSON.parse(text) as Record<string, unknown>
 
 describe('every command', () => {
-  test.each(['dev', 'migrate', 'keys', 'keys create', 'token', 'doctor'])('%s explains itself', async (command) => {
+  test.each([
+    'dev',
+    'migrate',
+    'keys',
+    'keys create',
+    'token',
+    'vault',
+    'vault keys',
+    'vault keys list',
+    'vault keys rotate',
+    'vault keys rewrap',
+    'vault keys destroy',
+    'bins',
+    'doctor',
+  ])('%s explains itself', async (command) => {
     const { code, stdout } = await florin([...command.split(' '), '--help'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/Examples?:\n {2}\$ /)
@@ -214,6 +228,7 @@ describe('doctor', () => {
       'migrations',
       'partitions',
       'clock',
+      'vault',
       'server',
     ])
     expect({ code, ok: report.ok }).toEqual({ code: 0, ok: true })
@@ -246,6 +261,21 @@ describe('doctor', () => {
       status: 'problem',
       fix: 'Start PostgreSQL, or correct DATABASE_URL.',
     })
+  })
+
+  test('a vault that is not there is a problem, and so is one without certificates', async () => {
+    for (const [url, message] of [
+      ['unix:/nowhere/vault.sock', /cannot be reached \(ENOENT\)/],
+      ['tls://127.0.0.1:1', /FLORIN_VAULT_TLS_CA/],
+    ] as const) {
+      const { code, report } = await examine({ ...asApi(), ...cursorKeys, FLORIN_VAULT_URL: url })
+      expect(code).toBe(1)
+      expect(report.checks.find(({ check }) => check === 'vault')).toMatchObject({
+        status: 'problem',
+        message: expect.stringMatching(message),
+        fix: expect.stringContaining('FLORIN_VAULT_URL'),
+      })
+    }
   })
 
   test('an old Node.js is told', () => {

@@ -15,7 +15,7 @@ export function configuredDatabaseUrl({ direct = false } = {}): string {
 }
 
 /** The configured database, else that of the `florin dev` that runs in this folder. */
-export async function findDatabaseUrl(role: 'admin' | 'api'): Promise<string> {
+export async function findDatabaseUrl(role: 'admin' | 'api' | 'worker'): Promise<string> {
   if (isDatabaseSet()) return configuredDatabaseUrl({ direct: role === 'admin' })
   const dev = await findRunningDev()
   if (dev) return dev.database_urls[role]

@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { access, constants, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { CommandError } from './output.ts'
 import { root } from './repository.ts'
@@ -7,12 +8,23 @@ import { root } from './repository.ts'
 /** What `florin dev` keeps between runs. */
 const devFolder = join(root, '.florin')
 
+const longestSocketPath = 100
+
+/** In the folder, so that it goes when the folder goes; elsewhere only where that path is longer than a socket's may be. */
+function socketPath(folder: string): string {
+  const inside = join(folder, 'vault.sock')
+  if (Buffer.byteLength(inside) <= longestSocketPath) return inside
+  return join(tmpdir(), `florin-vault-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}.sock`)
+}
+
 /** Names of the things in a folder of `florin dev`, be it the kept one or a temporary one. */
 export const devFiles = (folder = devFolder) => ({
   folder,
   privateKey: join(folder, 'private-key.pem'),
   keyPair: join(folder, 'key-pair.json'),
   cursorKeys: join(folder, 'cursor-keys'),
+  vaultKey: join(folder, 'vault-key'),
+  vaultSocket: socketPath(folder),
   postgres: join(folder, 'postgres'),
   codeCache: join(folder, 'code-cache'),
   running: join(folder, 'dev.json'),
@@ -23,6 +35,7 @@ export interface RunningDev {
   pid: number
   base_url: string
   database_urls: { admin: string; api: string; worker: string }
+  vault_url: string
 }
 
 /** The `florin dev` of this folder; undefined when none runs. */

@@ -1,14 +1,24 @@
 import { Command } from 'commander'
+import { binsCommand } from './commands/bins.ts'
 import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { keysCommand } from './commands/keys.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { tokenCommand } from './commands/token.ts'
+import { vaultCommand } from './commands/vault.ts'
 import { reportError } from './output.ts'
 import { version } from './repository.ts'
 
 export function buildProgram(): Command {
-  const commands = [devCommand(), migrateCommand(), keysCommand(), tokenCommand(), doctorCommand()]
+  const commands = [
+    devCommand(),
+    migrateCommand(),
+    keysCommand(),
+    tokenCommand(),
+    vaultCommand(),
+    binsCommand(),
+    doctorCommand(),
+  ]
   const program = new Command('florin')
     .description('Runs and looks after a Florin: a payments service of your own.')
     .version(version, '-V, --version', 'print the version')

@@ -1,4 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { Buyer } from '../areas/buyers/schema.ts'
+import { ShippingDetails } from '../areas/buyers/shipping-details/schema.ts'
+import { PaymentMethodSummary } from '../areas/payment-methods/schema.ts'
 import { DateTime, Enum, Uuid } from '../schema.ts'
 
 /** What an event says of the resource it is about, by the event's name. The public contract: one line a name. */
@@ -23,6 +26,14 @@ export const eventCatalog = {
   'api-key-pair.created': KeyPairTarget,
   'api-key-pair.updated': KeyPairTarget,
   'api-key-pair.deleted': KeyPairTarget,
+  'buyer.created': Buyer,
+  'buyer.updated': Buyer,
+  'buyer.deleted': Buyer,
+  'payment-method.updated': PaymentMethodSummary,
+  'payment-method.deleted': PaymentMethodSummary,
+  'shipping-details.created': ShippingDetails,
+  'shipping-details.updated': ShippingDetails,
+  'shipping-details.deleted': ShippingDetails,
 } as const satisfies Record<string, TSchema>
 
 export type EventName = keyof typeof eventCatalog

@@ -8,6 +8,7 @@ import type { Accounts } from '../platform/accounts.ts'
 import type { Log } from '../platform/log.ts'
 import type { HttpMetrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
+import type { Vault } from '../vault/client.ts'
 import { type Authenticate, requireScope } from './authenticate.ts'
 import { acceptJsonOnly, bodyLimitBytes } from './body.ts'
 import type { CursorCodec } from './cursor.ts'
@@ -25,6 +26,7 @@ export interface AppOptions {
   accounts: AccountDirectory
   cursors: CursorCodec
   db: Db
+  vault: Vault
   now: () => Date
   log: Log
   metrics: HttpMetrics
@@ -68,6 +70,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   })
   acceptJsonOnly(app)
   const known = [...options.routes, ...options.files.map(({ path }) => ({ method: 'GET', path }))]
+  const fixedPaths = new Set(known.map(({ path }) => path).filter((path) => !path.includes('{')))
   const accountHeaderName = `${options.headerPrefix}Merchant-Account-ID`
   const singleHeaders = new Set(
     ['authorization', 'host', 'content-type', 'idempotency-key', 'early-data', accountHeaderName].map((name) =>
@@ -83,7 +86,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     const isSafe = request.method === 'GET' || request.method === 'HEAD'
     if (request.headers['early-data'] === '1' && !isSafe) throw new ApiError('too_early', { message: tooEarly })
     // Here and not in a handler, which would run after the body was read and found wanting.
-    if (request.is404) throw unknownPath(request.url, known)
+    if (request.is404 || isShadowed(request.url, route, fixedPaths)) throw unknownPath(request.url, known)
   })
 
   // A client that keeps its connection must hear of the end before the connection is closed under its next request.
@@ -141,6 +144,7 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
       })
       const ctx: Context = {
         db: options.db,
+        vault: options.vault,
         now: options.now,
         log: options.log,
         requestId: request.id,
@@ -151,7 +155,7 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
       }
       const page = openPage(route, query, { keyPairId: caller.keyPairId ?? '', accountHeader }, options.cursors)
       const output = await traced(route, request, () => route.handle(ctx, { params, query, body, page }))
-      return reply.code(status).send(output)
+      return reply.code(output === undefined ? (route.orEmpty ?? status) : status).send(output)
     },
   })
 }
@@ -232,19 +236,24 @@ function report(request: FastifyRequest, reply: FastifyReply, { log, metrics }: 
   })
 }
 
-/** 405 with the methods of a path that exists with others, otherwise 404. */
+/** `/buyers/payment-methods` is a path of its own, not a buyer of that name: what it does not serve is 405, not "bad id". */
+const isShadowed = (url: string, route: Route | undefined, fixedPaths: ReadonlySet<string>) =>
+  route !== undefined && route.path.includes('{') && fixedPaths.has(pathOf(url))
+
+// Cut and decoded as the router does it, which has refused what cannot be.
+const pathOf = (url: string) => decodeURI(url.split(/[?#]/)[0] ?? '')
+
+/** 405 with the methods of a path that exists with others, otherwise 404. A path spelled out wins over one with parameters. */
 function unknownPath(url: string, known: readonly { method: string; path: string }[]): ApiError {
-  // Cut and decoded as the router does it, which has refused what cannot be.
-  const [path = ''] = url.split(/[?#]/)
-  const decoded = decodeURI(path)
-  const methods = known
-    .filter((candidate) =>
-      new RegExp(`^${candidate.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(decoded),
-    )
-    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  const path = pathOf(url)
+  const exact = known.filter((candidate) => candidate.path === path)
+  const fitting = exact.length > 0 ? exact : known.filter((candidate) => patternOf(candidate.path).test(path))
+  const methods = fitting.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   if (methods.length === 0) return new ApiError('not_found')
   return new ApiError('method_not_allowed', { headers: { allow: [...new Set(methods)].sort().join(', ') } })
 }
+
+const patternOf = (path: string) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
 
 /** Requests that the HTTP parser itself refuses never reach a route; they still get a body that says what is wrong. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {

@@ -8,6 +8,12 @@ const maxDepth = 32
 /** JSON only, and only JSON that is safe to hand on: valid UTF-8, not too deep, no prototype keys. */
 export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
+  // Fastify keeps the last hundred content types it has seen, with whatever a client wrote into them. It gets to see two.
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    const type = headers['content-type']
+    if (type !== undefined) headers['content-type'] = isJson(type) ? 'application/json' : 'application/octet-stream'
+    done()
+  })
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer', bodyLimit: bodyLimitBytes },
@@ -22,6 +28,8 @@ export function acceptJsonOnly(app: FastifyInstance): void {
     },
   )
 }
+
+const isJson = (contentType: string) => contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
 
 export function parseJson(buffer: Buffer): unknown {
   if (!isUtf8(buffer)) throw badBody('The body is not valid UTF-8')

@@ -1,5 +1,6 @@
 import { ApiError, type ErrorDetail, errorTable, ValidationFailure } from '../errors.ts'
 import { isUnavailable } from '../platform/postgres.ts'
+import { VaultUnavailableError } from '../vault/client.ts'
 import type { Route } from './route.ts'
 
 export interface ErrorAnswer {
@@ -44,7 +45,7 @@ const locationParts = (pointer: string) =>
     .map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : part))
 
 function translate(thrown: unknown): ApiError {
-  if (isUnavailable(thrown)) return new ApiError('gateway_timeout')
+  if (isUnavailable(thrown) || thrown instanceof VaultUnavailableError) return new ApiError('gateway_timeout')
   const { code, statusCode } = thrown as { code?: unknown; statusCode?: unknown }
   const isClients = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
   if (isClients && typeof code === 'string' && code.startsWith('FST_')) return badBody(frameworkMessages[code])

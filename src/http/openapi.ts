@@ -69,12 +69,18 @@ const bearer = `The token is a JWT that you sign yourself with the private key o
 thumbprint of the pair. Claims: \`scopes\` (a list), \`iat\`, \`nbf\`, \`exp\` (at most 24 hours after \`iat\`), \`iss\` and \`jti\`. A token may do what its scopes and the
 roles of its key pair both allow; \`*.read\` and \`*.write\` stand for every resource.`
 
+/** In examples that name other resources. */
+const exampleIds = new Proxy({}, { get: () => '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e' })
+
 /** First segment of the path → heading and what the area is about. */
 const areas: Record<string, [name: string, description: string]> = {
+  'account-updater': ['Account updater', 'Asks the card schemes for newer details of stored cards.'],
   'api-key-pairs': ['API key pairs', 'The keys whose private halves sign access tokens.'],
   'audit-logs': ['Audit logs', 'Who changed what, and when.'],
+  buyers: ['Buyers', 'Who pays, and where their goods are sent.'],
   'card-scheme-definitions': ['Card scheme definitions', 'Card schemes with names and icons.'],
   'merchant-accounts': ['Merchant accounts', 'What every other resource belongs to.'],
+  'payment-methods': ['Payment methods', 'Stored cards: charged again and again, never seen again.'],
   roles: ['Roles', 'What a key pair or a user may do.'],
 }
 
@@ -109,7 +115,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
     const accountHeader = {
       $ref: `#/components/parameters/${route.merchantAccount === 'list' ? 'MerchantAccounts' : 'MerchantAccount'}`,
     }
-    const example = route.example?.({ merchantAccountId: 'default', unique: 'example' })
+    const example = route.example?.({ merchantAccountId: 'default', unique: 'example', ids: exampleIds })
     return {
       operationId: route.id,
       tags: [areaOf(route)[0]],
@@ -134,6 +140,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
           headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
           ...(output && { content: { 'application/json': { schema: schema(output) } } }),
         },
+        ...(route.orEmpty && { [route.orEmpty]: { description: 'Nothing to do; no content.' } }),
         ...Object.fromEntries(errorResponses.map(([code, name]) => [code, { $ref: `#/components/responses/${name}` }])),
       },
     }

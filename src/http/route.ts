@@ -9,6 +9,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export interface Sample {
   merchantAccountId: string
   unique: string
+  /** Ids of existing resources, by the name of their path parameter: those that the route says it needs. */
+  ids: Readonly<Record<string, string>>
 }
 
 type StaticOr<Schema, Fallback> = Schema extends TSchema ? Static<Schema> : Fallback
@@ -50,8 +52,17 @@ export interface RouteDefinition<
   body?: Body
   /** A body that succeeds in an instance with the sample's merchant account. */
   example?: (sample: Sample) => StaticOr<Body, never>
+  /** Path parameters of other resources whose ids the example names. */
+  needs?: readonly string[]
+  /** A query that succeeds, where one without parameters does not. */
+  exampleQuery?: Readonly<Record<string, string>>
   returns: readonly [status: number, schema?: Output]
-  handle: (ctx: Context, input: Input<Params, Query, Body>) => Promise<StaticOr<Output, void>> | StaticOr<Output, void>
+  /** The status when the handler returns nothing although there is a schema. */
+  orEmpty?: 204
+  handle: (
+    ctx: Context,
+    input: Input<Params, Query, Body>,
+  ) => Promise<StaticOr<Output, void> | undefined> | StaticOr<Output, void> | undefined
 }
 
 /** A route with its types forgotten, as the list holds it. */

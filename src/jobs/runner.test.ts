@@ -1,11 +1,11 @@
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { useDatabase } from '../../test/database.ts'
-import { newId } from '../ids.ts'
 import { createLog } from '../platform/log.ts'
 import { connect, type Database } from '../platform/postgres.ts'
+import { enqueue } from '../queue.ts'
 import type { Job } from './job.ts'
 import { retryDelayMs, type Runner, startRunner } from './runner.ts'
-import { claimJobs, deleteJob, insertJob } from './store.ts'
+import { claimJobs, deleteJob } from './store.ts'
 
 const database = useDatabase()
 let db: Database
@@ -26,13 +26,12 @@ function start(jobs: Job[], { count = 1 } = {}): void {
   for (let index = 0; index < count; index += 1) runners.push(startRunner(options))
 }
 
-const enqueue = (kind: string, key: string, payload: unknown = {}) =>
-  insertJob(db, { id: newId(), kind, key, payload, runAt: new Date() })
+const add = (kind: string, key: string, payload: unknown = {}) => enqueue(db, { kind, key, payload, runAt: new Date() })
 const waiting = async () => (await database.query<{ n: number }>('select count(*)::int as n from jobs'))[0]?.n
 
 test('several workers share the due jobs and each job runs once', async () => {
   const seen: unknown[] = []
-  for (let index = 0; index < 100; index += 1) await enqueue('count', String(index), { index })
+  for (let index = 0; index < 100; index += 1) await add('count', String(index), { index })
   start(
     [
       {
@@ -50,9 +49,9 @@ test('several workers share the due jobs and each job runs once', async () => {
 })
 
 test('a job of one kind and key waits only once', async () => {
-  await enqueue('same', 'a')
-  await enqueue('same', 'a')
-  await enqueue('same', 'b')
+  await add('same', 'a')
+  await add('same', 'a')
+  await add('same', 'b')
   expect(await waiting()).toBe(2)
 })
 
@@ -78,7 +77,7 @@ test('a periodic job comes back, and of several workers one at a time runs it', 
 })
 
 test('a job whose worker died is taken over when its lease ends', async () => {
-  await enqueue('orphan', 'x')
+  await add('orphan', 'x')
   const [dead] = await claimJobs(db, [{ kind: 'orphan', leaseMs: 300 }], 1)
   expect(dead).toBeDefined()
   let attempts = 0
@@ -87,7 +86,7 @@ test('a job whose worker died is taken over when its lease ends', async () => {
 })
 
 test('a worker that lost its lease cannot finish the job for the one that has it', async () => {
-  await enqueue('fenced', 'x')
+  await add('fenced', 'x')
   const [first] = await claimJobs(db, [{ kind: 'fenced', leaseMs: 1 }], 1)
   await new Promise((resolve) => setTimeout(resolve, 20))
   const [second] = await claimJobs(db, [{ kind: 'fenced', leaseMs: 5_000 }], 1)
@@ -100,7 +99,7 @@ test('a worker that lost its lease cannot finish the job for the one that has it
 
 test('a long job keeps its lease while its worker lives', async () => {
   let runs = 0
-  await enqueue('slow', 'x')
+  await add('slow', 'x')
   const slow: Job = {
     kind: 'slow',
     leaseMs: 150,
@@ -115,7 +114,7 @@ test('a long job keeps its lease while its worker lives', async () => {
 })
 
 test('a failed job is tried again later, and its error is kept without what it said', async () => {
-  await enqueue('failing', 'x')
+  await add('failing', 'x')
   start([
     {
       kind: 'failing',

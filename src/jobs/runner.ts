@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newId } from '../ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
+import { enqueue } from '../queue.ts'
 import type { Job } from './job.ts'
-import { type ClaimedJob, claimJobs, deleteJob, extendLease, insertJob, rescheduleJob } from './store.ts'
+import { type ClaimedJob, claimJobs, deleteJob, extendLease, rescheduleJob } from './store.ts'
 
 export interface RunnerOptions {
   db: Db
@@ -71,7 +71,7 @@ export function startRunner({ db, jobs, now, log, metrics, pollMs = 1_000, concu
 
   async function addPeriodic(): Promise<void> {
     for (const { kind, everyMs } of jobs) {
-      if (everyMs !== undefined) await insertJob(db, { id: newId(), kind, key: '', payload: {}, runAt: now() })
+      if (everyMs !== undefined) await enqueue(db, { kind, key: '', payload: {}, runAt: now() })
     }
   }
 

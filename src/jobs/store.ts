@@ -9,17 +9,6 @@ export interface ClaimedJob {
   attempts: number
 }
 
-/** Adds a job unless one of this kind and key is waiting already. Part of the caller's transaction. */
-export async function insertJob(
-  db: Db,
-  job: { id: string; kind: string; key: string; payload: unknown; runAt: Date },
-): Promise<void> {
-  await db.run(sql`
-    insert into jobs (id, kind, key, payload, run_at)
-    values (${job.id}, ${job.kind}, ${job.key}, ${JSON.stringify(job.payload)}, ${job.runAt})
-    on conflict do nothing`)
-}
-
 /** Takes due jobs: moving `run_at` ahead is the lease, so a job whose worker dies comes back by itself. */
 export function claimJobs(
   db: Db,

@@ -6,7 +6,6 @@ import { createAuthenticator } from '../http/authenticate.ts'
 import { createCursorCodec } from '../http/cursor.ts'
 import { createKeyRing } from '../http/key-ring.ts'
 import { createAccountDirectory } from '../http/merchant-account.ts'
-import { startPrivateServer } from '../http/private.ts'
 import { routes } from '../http/routes.ts'
 import { loadStaticFiles } from '../http/static-files.ts'
 import { createUseRecorder } from '../http/use-recorder.ts'
@@ -15,6 +14,8 @@ import { listen } from '../platform/listen.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { connect } from '../platform/postgres.ts'
+import { startPrivateServer } from '../platform/private-server.ts'
+import { connectVault, vaultOptions } from '../vault/client.ts'
 import { databaseProblems, runProcess } from './lifecycle.ts'
 
 const settingNames = [
@@ -34,6 +35,10 @@ const settingNames = [
   'logLevel',
   'drainDelayMs',
   'shutdownTimeoutMs',
+  'vaultUrl',
+  'vaultTlsCa',
+  'vaultTlsCert',
+  'vaultTlsKey',
 ] as const
 export type ApiConfig = Config<(typeof settingNames)[number]>
 
@@ -61,6 +66,7 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     onError: (error) => log.warn('a database connection was lost', { error }),
   })
   metrics.watchPool(db)
+  const vault = connectVault(vaultOptions(config))
 
   const keys = createKeyRing((thumbprint) => loadSigningKey(db, thumbprint))
   const announcements = listen({
@@ -96,6 +102,7 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
         .map((key) => Buffer.from(key, 'base64')),
     ),
     db,
+    vault,
     now,
     log,
     metrics,
@@ -130,6 +137,7 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
       clearInterval(reaper)
       await uses.close()
       await announcements.close()
+      await vault.close()
       await db.close()
       await privateServer.close()
     },

@@ -1,10 +1,14 @@
-import { startPrivateServer } from '../http/private.ts'
+import { accountUpdaterInquiry } from '../areas/account-updater/jobs.ts'
+import { expireCards, sweepNumbers } from '../areas/payment-methods/jobs.ts'
+import { sandboxAccountUpdater } from '../connectors/sandbox/account-updater.ts'
 import { partitionUpkeep } from '../jobs/partitions.ts'
 import { startRunner } from '../jobs/runner.ts'
 import { type Config, loadConfig } from '../platform/config.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { connect } from '../platform/postgres.ts'
+import { startPrivateServer } from '../platform/private-server.ts'
+import { connectVault, vaultOptions } from '../vault/client.ts'
 import { databaseProblems, runProcess } from './lifecycle.ts'
 
 const settingNames = [
@@ -19,6 +23,10 @@ const settingNames = [
   'logLevel',
   'drainDelayMs',
   'shutdownTimeoutMs',
+  'vaultUrl',
+  'vaultTlsCa',
+  'vaultTlsCert',
+  'vaultTlsKey',
   'auditRetentionMonths',
   'eventRetentionMonths',
 ] as const
@@ -41,9 +49,16 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
     onError: (error) => log.warn('a database connection was lost', { error }),
   })
   metrics.watchPool(db)
+  const vault = connectVault(vaultOptions(config))
   const runner = startRunner({
     db,
-    jobs: [partitionUpkeep({ auditMonths: config.auditRetentionMonths, eventMonths: config.eventRetentionMonths })],
+    jobs: [
+      partitionUpkeep({ auditMonths: config.auditRetentionMonths, eventMonths: config.eventRetentionMonths }),
+      expireCards(vault),
+      sweepNumbers(vault),
+      // Production needs a contract with the schemes; until a connector speaks to them, only the sandbox answers.
+      ...(config.environment === 'sandbox' ? [accountUpdaterInquiry(vault, sandboxAccountUpdater)] : []),
+    ],
     now: () => new Date(),
     log,
     metrics,
@@ -64,6 +79,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
     },
     async close() {
       await runner.stop()
+      await vault.close()
       await db.close()
       await privateServer.close()
     },

@@ -10,7 +10,9 @@ export const includesAccount = (accounts: Accounts, id: string) => accounts === 
 
 /** The store's own wall: a predicate over the column that holds the merchant account. */
 export function within(accounts: Accounts, column: Sql): Sql {
-  return accounts === 'all' ? sql`true` : sql`${column} = any(${accounts}::text[])`
+  if (accounts === 'all') return sql`true`
+  // PostgreSQL takes the order of ids from the index (account, id) only when the account is one value and not a list of one.
+  return accounts.length === 1 ? sql`${column} = ${accounts[0]}` : sql`${column} = any(${accounts}::text[])`
 }
 
 /** The same for a column that holds a list of accounts, where an empty list means all of them. */

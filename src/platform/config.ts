@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { TSchema } from 'typebox'
 import { Secret } from './secret.ts'
 import {
-  type OptionalName,
+  optionalNames,
   type ProcessName,
   type Setting,
   type SettingName,
@@ -28,7 +28,7 @@ export class ConfigError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-const optionalNames: readonly string[] = ['databaseDirectUrl', 'publicUrl'] satisfies OptionalName[]
+const optional: ReadonlySet<string> = new Set(optionalNames)
 const entries = Object.entries(settings) as [SettingName, Setting][]
 
 /** The settings of one process, from its environment. */
@@ -45,7 +45,7 @@ export function loadConfig<Name extends SettingName>(
     if ('problem' in found) problems.push(found.problem)
     else if (found.text === undefined) {
       if ('default' in setting.schema) config[name] = setting.schema.default
-      else if (!optionalNames.includes(name)) problems.push(`${setting.env} is not set: ${describe(setting.schema)}`)
+      else if (!optional.has(name)) problems.push(`${setting.env} is not set: ${describe(setting.schema)}`)
     } else {
       const value = parse(setting.schema, found.text)
       const problem = check(setting.schema, value)

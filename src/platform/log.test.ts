@@ -78,3 +78,20 @@ test('ids and times stay readable', () => {
 test('a card number inside a longer run of digits is masked with it', () => {
   expect(scrub('9999994111111111111111000000000')).toBe('[number]')
 })
+
+test('an audit line is written whatever the level, with the fields of the list only', () => {
+  const lines: string[] = []
+  const log = createLog({ level: 'silent', process: 'test', write: (line) => lines.push(line) })
+  log.error('not shown')
+  log.audit('card read', { operation: 'readCard', body: 'x' } as LogFields)
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    {
+      level: 'info',
+      time: expect.any(String),
+      process: 'test',
+      audit: true,
+      operation: 'readCard',
+      message: 'card read',
+    },
+  ])
+})

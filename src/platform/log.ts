@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { passesLuhn } from './luhn.ts'
 
 /**
  * Everything a log line may say. There is no way to log a body, a header or an object as it is: a field that is not in
@@ -15,6 +16,10 @@ export interface LogFields {
   reason?: string
   key_pair_id?: string
   merchant_account_id?: string
+  /** Id of the thing the line is about. */
+  resource_id?: string
+  /** Who asked, as far as the connection tells. */
+  caller?: string
   trace_id?: string
   job?: string
   job_id?: string
@@ -36,6 +41,8 @@ const allowed: ReadonlySet<string> = new Set([
   'reason',
   'key_pair_id',
   'merchant_account_id',
+  'resource_id',
+  'caller',
   'trace_id',
   'job',
   'job_id',
@@ -56,6 +63,11 @@ export interface Log {
   error(message: string, fields?: LogFields): void
 }
 
+export interface AuditingLog extends Log {
+  /** A line that no log level hides. */
+  audit(message: string, fields: LogFields): void
+}
+
 export interface LogOptions {
   level: LogLevel
   process: string
@@ -64,7 +76,7 @@ export interface LogOptions {
   onScrub?: () => void
 }
 
-export function createLog({ level, process: name, write, onScrub }: LogOptions): Log {
+export function createLog({ level, process: name, write, onScrub }: LogOptions): AuditingLog {
   const destination = write ? { write } : pino.destination({ fd: 1, sync: false, minLength: 0 })
   const logger = pino(
     {
@@ -86,7 +98,14 @@ export function createLog({ level, process: name, write, onScrub }: LogOptions):
     (method: Exclude<LogLevel, 'silent'>) =>
     (message: string, fields: LogFields = {}) =>
       logger[method](allowOnly(fields), message)
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  const auditor = logger.child({ audit: true }, { level: 'info' })
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    audit: (message, fields) => auditor.info(allowOnly(fields), message),
+  }
 }
 
 function allowOnly(fields: LogFields): Record<string, unknown> {
@@ -122,14 +141,4 @@ function maskCards(run: string): string {
     }
   }
   return run
-}
-
-function passesLuhn(digits: string): boolean {
-  let sum = 0
-  for (let index = 0; index < digits.length; index += 1) {
-    const digit = digits.charCodeAt(digits.length - 1 - index) - 48
-    const doubled = index % 2 === 1 ? digit * 2 : digit
-    sum += doubled > 9 ? doubled - 9 : doubled
-  }
-  return sum % 10 === 0
 }

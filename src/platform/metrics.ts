@@ -5,12 +5,20 @@ export interface HttpMetrics {
   observeRequest(operation: string, status: number, seconds: number): void
 }
 
+export interface VaultKeyUse {
+  version: number
+  state: string
+  /** About: counted by every vault and added up every few seconds. */
+  encryptions: number
+}
+
 export interface Metrics extends HttpMetrics {
   observeVerification(seconds: number, accepted: boolean): void
   observeJob(kind: string, outcome: 'succeeded' | 'failed', seconds: number): void
   /** The log's scrubber had to mask a card number. Anything but zero is a bug to hunt. */
   countScrub(): void
   watchPool(database: Database): void
+  watchVaultKeys(keys: () => readonly VaultKeyUse[]): void
   render(): Promise<string>
   contentType: string
 }
@@ -63,6 +71,20 @@ export function createMetrics(): Metrics {
           this.set({ state: 'idle' }, pool.idleCount)
           this.set({ state: 'busy' }, pool.totalCount - pool.idleCount)
           this.set({ state: 'waiting' }, pool.waitingCount)
+        },
+      })
+    },
+    watchVaultKeys(keys) {
+      new Gauge({
+        name: 'florin_vault_key_encryptions',
+        help: 'About how many encryptions a data key has done; rotate it before 2^32 (4294967296), be warned from 2^30 on.',
+        labelNames: ['version', 'state'],
+        registers,
+        collect() {
+          this.reset()
+          for (const { version, state, encryptions } of keys()) {
+            this.set({ version: String(version), state }, encryptions)
+          }
         },
       })
     },

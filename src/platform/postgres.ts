@@ -1,6 +1,7 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import pg from 'pg'
 import { type Accounts, accountsSetting, whollyWithin, within } from './accounts.ts'
+import { OverloadedError } from './batch.ts'
 import { type Sql, sql, toQuery } from './sql.ts'
 
 /** Where statements go: the pool, or the one connection of a transaction. */
@@ -68,6 +69,9 @@ export function connect({ url, applicationName, poolSize, onError }: DatabaseOpt
     keepAlive: true,
   })
   pool.on('error', onError)
+  // The pool listens to idle connections only. One that breaks between two statements of a transaction would end the process
+  // unheard, and print what broke; as it is, the next statement fails.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return {
     pool,
     inTransaction: false,
@@ -94,6 +98,35 @@ export function read<Row>(db: Db, accounts: Accounts, build: (visible: Visible) 
     select found.*
     from (select set_config('florin.accounts', ${accountsSetting(accounts)}, true) offset 0) as walls,
       lateral (${build(visible)}) as found`)
+}
+
+/**
+ * One change and what goes with it, in one statement: one round trip and one commit. Each part must take its rows from what
+ * it is given (`insert … select … from ${walls}`), because that makes PostgreSQL set the accounts before it checks a row
+ * against them. A change that does not is refused by row level security; what follows sees only the rows that were changed.
+ */
+export async function write<Row>(
+  db: Db,
+  accounts: Accounts,
+  change: (walls: Sql) => Sql,
+  follow: (changed: Sql) => Sql,
+): Promise<Row[]> {
+  const statement = sql`
+    with walls as materialized (select set_config('florin.accounts', ${accountsSetting(accounts)}, true)),
+      changed as (${change(sql`walls`)}),
+      following as (${follow(sql`changed`)})
+    select * from changed`
+  if (db.inTransaction) return db.run<Row>(statement)
+  const client = await (db as Database).pool.connect()
+  let broken: Error | undefined
+  try {
+    return await committing(client, () => execute<Row>(client, statement))
+  } catch (error) {
+    if (error instanceof CommitUnknownError) broken = error
+    throw error
+  } finally {
+    client.release(broken)
+  }
 }
 
 /**
@@ -125,6 +158,13 @@ export async function transact<Ctx extends { db: Db; accounts: Accounts }, Resul
 }
 
 async function commit(client: pg.PoolClient): Promise<void> {
+  const { command } = await committing(client, () => client.query('commit'))
+  // A transaction that failed earlier answers COMMIT with ROLLBACK.
+  if (command !== 'COMMIT') throw new Error(`commit answered ${command}`)
+}
+
+/** Runs what commits; throws `CommitUnknownError` when nobody can say whether it did. */
+async function committing<Result>(client: pg.PoolClient, run: () => Promise<Result>): Promise<Result> {
   let doubtful: string | undefined
   // With synchronous replication a cancelled wait answers COMMIT with success and this warning only: the row may vanish.
   const onNotice = (notice: { code?: string | undefined; message?: string | undefined }) => {
@@ -132,32 +172,37 @@ async function commit(client: pg.PoolClient): Promise<void> {
   }
   client.on('notice', onNotice)
   try {
-    const { command } = await client.query('commit')
-    // A transaction that failed earlier answers COMMIT with ROLLBACK.
-    if (command !== 'COMMIT') throw new Error(`commit answered ${command}`)
+    const result = await run()
+    if (doubtful) throw new CommitUnknownError(doubtful)
+    return result
   } catch (error) {
-    if (error instanceof pg.DatabaseError) throw error
+    if (error instanceof pg.DatabaseError || error instanceof CommitUnknownError) throw error
     throw new CommitUnknownError('the connection was lost while committing', { cause: error })
   } finally {
     client.off('notice', onNotice)
   }
-  if (doubtful) throw new CommitUnknownError(doubtful)
 }
 
 export const violates = (error: unknown, constraint: string) =>
   error instanceof pg.DatabaseError && error.constraint === constraint
 
+/** Whether the values or locks of a statement made it fail, so that the same with other rows might not. */
+export const isRowFault = (error: unknown) =>
+  error instanceof pg.DatabaseError && /^(22|23|40|55)/.test(error.code ?? '')
+
 const unavailableCodes = new Set(['57014', '57P01', '57P02', '57P03', '53300', '55P03', '25006', '40001', '40P01'])
 
 /** Whether the database could not answer in time, as opposed to refusing the statement. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof CommitUnknownError) return true
+  if (error instanceof CommitUnknownError || error instanceof OverloadedError) return true
   if (error instanceof pg.DatabaseError)
     return unavailableCodes.has(error.code ?? '') || error.code?.startsWith('08') === true
   if (!(error instanceof Error)) return false
   const code = (error as NodeJS.ErrnoException).code
   return (
     ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'].includes(code ?? '') ||
-    /timeout exceeded when trying to connect|Connection terminated|connection is closed/i.test(error.message)
+    /timeout exceeded when trying to connect|Connection terminated|connection is closed|is not queryable/i.test(
+      error.message,
+    )
   )
 }

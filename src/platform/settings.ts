@@ -1,33 +1,9 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Secret } from './secret.ts'
+import { type ProcessName, type Setting, secret, setting } from './setting.ts'
+import { optionalVaultNames, vaultSettings } from './vault-settings.ts'
 
-export type ProcessName = 'api' | 'worker' | 'vault' | 'migrate'
-
-interface Where<IsSecret extends boolean> {
-  env: string
-  /** The processes that read it. */
-  for: readonly ProcessName[]
-  secret: IsSecret
-}
-
-export interface Setting<Schema extends TSchema = TSchema, IsSecret extends boolean = boolean> extends Where<IsSecret> {
-  schema: Schema
-}
-
-const setting = <Schema extends TSchema>(
-  schema: Schema,
-  where: Omit<Where<false>, 'secret'>,
-): Setting<Schema, false> => ({
-  ...where,
-  schema,
-  secret: false,
-})
-
-const secret = <Schema extends TSchema>(schema: Schema, where: Omit<Where<true>, 'secret'>): Setting<Schema, true> => ({
-  ...where,
-  schema,
-  secret: true,
-})
+export type { ProcessName, Setting }
 
 const everywhere = ['api', 'worker', 'vault', 'migrate'] as const
 const servers = ['api', 'worker', 'vault'] as const
@@ -161,16 +137,19 @@ export const settings = {
     Type.Integer({ minimum: 1, maximum: 240, default: 13, description: 'How long events are kept.' }),
     { env: 'FLORIN_EVENT_RETENTION_MONTHS', for: ['worker'] },
   ),
+  ...vaultSettings,
 }
 
 type Settings = typeof settings
 
-/** Optional settings are the ones without a default that may be absent. */
+/** The settings without a default that may be absent. */
+export const optionalNames = ['databaseDirectUrl', 'publicUrl', ...optionalVaultNames] as const
+
 type ValueOf<Entry> =
   Entry extends Setting<infer Schema, infer IsSecret> ? (IsSecret extends true ? Secret : Static<Schema>) : never
 
 export type SettingName = keyof Settings
-export type OptionalName = 'databaseDirectUrl' | 'publicUrl'
+type OptionalName = (typeof optionalNames)[number]
 export type SettingValue<Name extends SettingName> =
   | ValueOf<Settings[Name]>
   | (Name extends OptionalName ? undefined : never)

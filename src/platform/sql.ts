@@ -31,6 +31,9 @@ export function all(conditions: readonly Sql[]): Sql {
   return conditions.length === 0 ? sql`true` : conditions.reduce((left, right) => sql`${left} and ${right}`)
 }
 
+/** The new value of a column in an update, or the column itself when there is none. */
+export const orKept = (value: unknown, column: Sql): Sql => (value === undefined ? column : sql`${value}`)
+
 export function toQuery({ parts, values }: Sql): { text: string; values: unknown[] } {
   const text = parts.reduce((left, right, index) => `${left}$${index}${right}`)
   return { text, values: [...values] }

@@ -1,20 +1,32 @@
 import type { Context } from '../../context.ts'
 import { newId, timeOfId } from '../../ids.ts'
 import { type PageRequest, toCollection } from '../../page.ts'
+import type { Sql } from '../../platform/sql.ts'
 import type { Collection } from '../../schema.ts'
 import type { AuditAction } from './rules.ts'
 import type { AuditLogEntry, ListAuditLogsQuery } from './schema.ts'
-import { type AuditLogRow, insertAuditLog, listAuditLogRows } from './store.ts'
+import { type AuditLogRow, insertAuditLog, insertAuditLogs, listAuditLogRows, type NewAuditLogRow } from './store.ts'
+
+type Actor = Pick<Context, 'caller' | 'operation' | 'requestId'>
+interface Resource {
+  type: string
+  id: string
+  name: string
+  merchantAccountId: string | null
+}
 
 /** Writes down who did what, in the transaction of the change itself: no change without its row, no row without its change. */
-export async function audit(
-  ctx: Pick<Context, 'db' | 'caller' | 'operation' | 'requestId'>,
-  action: AuditAction,
-  resource: { type: string; id: string; name: string; merchantAccountId: string | null },
-): Promise<void> {
+export async function audit(ctx: Pick<Context, 'db'> & Actor, action: AuditAction, resource: Resource): Promise<void> {
   if (!ctx.db.inTransaction) throw new Error('audit() belongs into the transaction of the change')
+  await insertAuditLog(ctx.db, auditEntry(ctx, action, resource))
+}
+
+export type AuditEntry = NewAuditLogRow
+
+/** The row itself, for a change that is one statement together with its audit row: see `auditing`. */
+export function auditEntry(ctx: Actor, action: AuditAction, resource: Resource): AuditEntry {
   const id = newId()
-  await insertAuditLog(ctx.db, {
+  return {
     id,
     merchant_account_id: resource.merchantAccountId,
     action,
@@ -28,8 +40,11 @@ export async function audit(
     operation: ctx.operation,
     request_id: ctx.requestId,
     created_at: timeOfId(id),
-  })
+  }
 }
+
+/** The part of `write` that follows a change. */
+export const auditing = (entries: readonly AuditEntry[]) => (changed: Sql) => insertAuditLogs(changed, entries)
 
 export async function listAuditLogs(
   ctx: Context,

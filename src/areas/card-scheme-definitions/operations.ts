@@ -1,5 +1,5 @@
+import { cardSchemeIds, cardSchemes } from '../../card-schemes.ts'
 import type { Context } from '../../context.ts'
-import { cardSchemeIds, cardSchemes } from './rules.ts'
 import type { CardSchemeDefinition } from './schema.ts'
 
 export function listCardSchemeDefinitions(ctx: Pick<Context, 'baseUrl'>): { items: CardSchemeDefinition[] } {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { cardSchemeIds } from '../../card-schemes.ts'
 import { Constant, Enum } from '../../schema.ts'
-import { cardSchemeIds } from './rules.ts'
 
 export const CardScheme = Enum(cardSchemeIds)
 

@@ -1,5 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox'
-import { Body, Collection, Constant, DateTime, Nullable, PageQuery } from '../../schema.ts'
+import { type Static, Type } from 'typebox'
+import { Body, Collection, Constant, DateTime, Nullable, optional, PageQuery } from '../../schema.ts'
 import { CardScheme } from '../card-scheme-definitions/schema.ts'
 
 const MerchantAccountId = (options: object = {}) =>
@@ -46,14 +46,6 @@ const settings = {
     description: 'Whether network tokens are made in the background.',
   }),
 }
-
-type AllOptional<Properties extends Record<string, TSchema>> = {
-  [Name in keyof Properties]: ReturnType<typeof Type.Optional<Properties[Name]>>
-}
-const optional = <Properties extends Record<string, TSchema>>(properties: Properties) =>
-  Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]),
-  ) as AllOptional<Properties>
 
 export const MerchantAccount = Type.Object(
   {

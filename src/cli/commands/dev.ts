@@ -17,6 +17,7 @@ interface DevCommandOptions {
 }
 
 const tokenSeconds = 24 * 60 * 60
+const testCard = JSON.stringify({ method: 'card', number: '4111111111111111', expiration_date: '12/30' })
 
 export function devCommand(): Command {
   return new Command('dev')
@@ -102,6 +103,10 @@ ${token}
 Try it:
 
 curl -s ${baseUrl}/card-scheme-definitions -H "Authorization: Bearer ${token}"
+
+Store a test card:
+
+curl -s ${baseUrl}/payment-methods -H "Authorization: Bearer ${token}" -H "Content-Type: application/json" -d '${testCard}'
 `)
 }
 

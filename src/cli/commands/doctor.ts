@@ -5,16 +5,20 @@ import { findDatabaseUrl, withDatabase } from '../database-url.ts'
 import { databaseChecks } from '../doctor/database.ts'
 import { type Finding, problem, skipped } from '../doctor/finding.ts'
 import { checkConfiguration, checkNode, checkServer } from '../doctor/machine.ts'
+import { checkVault } from '../doctor/vault.ts'
 import { CommandError, say, sayJson } from '../output.ts'
 
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('Check this machine, the configuration and the database, and say how to mend what is wrong.')
+    .description(
+      'Check this machine, the configuration, the database and the vault, and say how to mend what is wrong.',
+    )
     .option('--json', 'print one line of JSON')
     .addHelpText(
       'after',
       `
-It looks at the database in DATABASE_URL, else at that of the "florin dev" that runs in this folder, and changes nothing.
+It looks at the database in DATABASE_URL and the vault at FLORIN_VAULT_URL, else at those of the "florin dev" that runs
+in this folder, and changes nothing.
 The exit code is 1 when there is a problem.
 
 Example:
@@ -24,7 +28,13 @@ Example:
 }
 
 async function examine({ json }: { json?: boolean }): Promise<void> {
-  const findings = [checkNode(), checkConfiguration(), ...(await checkDatabase()), await checkServer()]
+  const findings = [
+    checkNode(),
+    checkConfiguration(),
+    ...(await checkDatabase()),
+    await checkVault(),
+    await checkServer(),
+  ]
   const problems = findings.filter(({ status }) => status === 'problem').length
   if (problems > 0) process.exitCode = 1
   if (json) return sayJson({ ok: problems === 0, checks: findings })

@@ -30,7 +30,8 @@ export function renderLogLine(process: string, line: string): string | undefined
   const entry = parseLogLine(line)
   if (!entry) return `${process}: ${line}`
   if (isSerious(entry)) return renderSerious(process, entry)
-  if (entry.message === 'request') return renderRequest(entry)
+  // The vault's calls have no method: people made the request that they belong to, and see that one.
+  if (entry.message === 'request') return entry.method === undefined ? undefined : renderRequest(entry)
   if (entry.message === 'request refused') return dim(`  refused: ${entry.error_code}, ${entry.reason}`)
   return undefined
 }

@@ -7,12 +7,13 @@ import { root } from '../repository.ts'
 import { parseLogLine, renderLogLine } from './child-log.ts'
 
 /** The processes of a Florin, each with its own database role. The message is the one it logs when it is ready. */
-export const processes = [
-  { name: 'api', entry: 'src/main/api.ts', role: 'florin_api', readyMessage: 'listening' },
-  { name: 'worker', entry: 'src/main/worker.ts', role: 'florin_worker', readyMessage: 'working' },
-] as const
+export const processes = {
+  vault: { name: 'vault', entry: 'src/main/vault.ts', role: 'florin_vault', readyMessage: 'guarding' },
+  api: { name: 'api', entry: 'src/main/api.ts', role: 'florin_api', readyMessage: 'listening' },
+  worker: { name: 'worker', entry: 'src/main/worker.ts', role: 'florin_worker', readyMessage: 'working' },
+} as const
 
-type Process = (typeof processes)[number]
+export type Process = (typeof processes)[keyof typeof processes]
 
 export interface Child {
   name: Process['name']

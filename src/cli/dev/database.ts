@@ -6,9 +6,9 @@ import { sql } from '../../platform/sql.ts'
 import { explainDatabaseError, withDatabase, withoutPassword } from '../database-url.ts'
 import { CommandError } from '../output.ts'
 import { startCluster } from '../postgres-cluster.ts'
-import { processes } from './children.ts'
+import { type Process, processes } from './children.ts'
 
-export type DatabaseRole = (typeof processes)[number]['role']
+export type DatabaseRole = Process['role']
 
 export interface DevDatabase {
   /** For people. */
@@ -65,7 +65,7 @@ export async function useGivenDatabase(url: string, { ephemeral }: { ephemeral: 
       const result = await migrate(adminUrl).catch((error: unknown) => {
         throw explainDatabaseError(error, adminUrl)
       })
-      for (const { role } of processes) roleUrls.set(role, await openRole(adminUrl, role))
+      for (const { role } of Object.values(processes)) roleUrls.set(role, await openRole(adminUrl, role))
       return result
     },
     url: (role) => roleUrls.get(role) ?? changeUrl(adminUrl, { user: role }),

@@ -28,6 +28,9 @@ export function childEnvironment({
     ...(hasCursorKeys() ? {} : { FLORIN_CURSOR_KEYS: cursorKeys }),
     DATABASE_URL: databaseUrl,
     FLORIN_PORT: String(port),
+    FLORIN_KEY_FILE: files.vaultKey,
+    FLORIN_VAULT_LISTEN: `unix:${files.vaultSocket}`,
+    FLORIN_VAULT_URL: `unix:${files.vaultSocket}`,
     // The processes tell by their logs that they are ready.
     FLORIN_LOG_LEVEL: environment['FLORIN_LOG_LEVEL'] === 'debug' ? 'debug' : 'info',
     ...(ephemeral ? { DEV_TEMPORARY_FOLDER: files.folder } : { NODE_COMPILE_CACHE: files.codeCache }),
@@ -45,6 +48,7 @@ export function checkDevConfig(): void {
   }
   loadConfig('api', settingNames, environment)
   loadConfig('worker', settingNames, environment)
+  loadConfig('vault', settingNames, environment)
 }
 
 const hasCursorKeys = () =>

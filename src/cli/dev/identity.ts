@@ -61,4 +61,9 @@ export async function keptCursorKeys(files: DevFiles): Promise<string> {
   return fresh
 }
 
+/** Wraps the vault's keys: without it the stored cards of this folder are lost. */
+export async function keepVaultKey(files: DevFiles): Promise<void> {
+  if ((await readIfPresent(files.vaultKey)) === undefined) await writeSecretFile(files.vaultKey, `${newCursorKeys()}\n`)
+}
+
 export const newCursorKeys = () => randomBytes(32).toString('base64')

@@ -15,9 +15,16 @@ import {
 } from '../dev-folder.ts'
 import { CommandError } from '../output.ts'
 import { checkDevConfig, childEnvironment } from './environment.ts'
-import { type Child, processes, startChild } from './children.ts'
+import { type Child, type Process, processes, startChild } from './children.ts'
 import { startOwnDatabase, useGivenDatabase } from './database.ts'
-import { type DevKeyPair, keepKeyPair, keptCursorKeys, newCursorKeys, prepareIdentity } from './identity.ts'
+import {
+  type DevKeyPair,
+  keepKeyPair,
+  keepVaultKey,
+  keptCursorKeys,
+  newCursorKeys,
+  prepareIdentity,
+} from './identity.ts'
 
 export interface DevOptions {
   port: number
@@ -60,23 +67,28 @@ export async function startFlorin(options: DevOptions): Promise<RunningFlorin> {
   signal.throwIfAborted()
   onProgress(applied.length === 0 ? 'database up to date' : `database set up (${applied.length} migrations)`)
 
-  const cursorKeys = ephemeral ? newCursorKeys() : await keptCursorKeys(files)
-  const children = processes.map((process) => {
-    const settings = { port, cursorKeys, databaseUrl: database.url(process.role), files, ephemeral }
-    return startChild(process, childEnvironment(settings), options.onLine)
-  })
-  atEnd(async () => void (await Promise.all(children.map((child) => child.stop()))))
-  const [keyPair, [baseUrl = '']] = await Promise.all([
-    prepareIdentity(database.url('florin_api'), files),
-    Promise.all(children.map((child) => withAbort(readyOf(child, port), signal))),
-  ])
-  onProgress(children.map(({ name }) => name).join(', '))
-
-  // Only now: should we be killed, it is the processes that remove the folder.
   if (ephemeral) {
     await mkdir(files.folder, { mode: 0o700 })
     atEnd(() => rm(files.folder, { recursive: true, force: true }))
   }
+  await keepVaultKey(files)
+  const cursorKeys = ephemeral ? newCursorKeys() : await keptCursorKeys(files)
+  const start = (process: Process) => {
+    const settings = { port, cursorKeys, databaseUrl: database.url(process.role), files, ephemeral }
+    const child = startChild(process, childEnvironment(settings), options.onLine)
+    return { ...child, ready: withAbort(readyOf(child, port), signal) }
+  }
+  // The others need the vault from their first moment, when the worker sweeps, to their last: it comes first and goes last.
+  const vault = start(processes.vault)
+  atEnd(vault.stop)
+  const [keyPair, vaultUrl] = await Promise.all([prepareIdentity(database.url('florin_api'), files), vault.ready])
+  signal.throwIfAborted()
+  const others = [start(processes.api), start(processes.worker)] as const
+  atEnd(async () => void (await Promise.all(others.map((child) => child.stop()))))
+  const [baseUrl] = await Promise.all([others[0].ready, others[1].ready])
+  const children = [vault, ...others]
+  onProgress(children.map(({ name }) => name).join(', '))
+
   await keepKeyPair(keyPair, files)
   if (!ephemeral) {
     const running: RunningDev = {
@@ -87,6 +99,7 @@ export async function startFlorin(options: DevOptions): Promise<RunningFlorin> {
         api: database.url('florin_api'),
         worker: database.url('florin_worker'),
       },
+      vault_url: vaultUrl,
     }
     await writeSecretFile(files.running, `${JSON.stringify(running)}\n`)
     atEnd(() => rm(files.running, { force: true }))

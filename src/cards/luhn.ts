@@ -1,0 +1,1 @@
+export { passesLuhn } from '../platform/luhn.ts'

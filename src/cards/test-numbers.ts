@@ -1,0 +1,90 @@
+import type { CardScheme } from '../card-schemes.ts'
+import type { BinFacts, CardType } from './facts.ts'
+
+interface TestNumber {
+  number: string
+  scheme: CardScheme
+  additionalSchemes: readonly CardScheme[]
+  cardType: CardType
+  country: string
+  note: string
+}
+
+/**
+ * The numbers that the sandbox takes as cards: those that payment companies and schemes publish for tests, so that people
+ * find the ones they know by heart. No account is behind any of them. Type, country and issuer are what the sandbox says.
+ */
+const published = `
+4111111111111111     visa                         credit   US  the usual test card
+4242424242424242     visa                         credit   US  the other usual one
+4012888888881881     visa                         credit   GB  issued abroad
+4222222222222        visa                         credit   US  13 digits
+4000056655665556     visa                         debit    US
+4013250000000000006  visa                         debit    DE  V Pay, 19 digits
+4000002500001001     visa+carte-bancaire          debit    FR  co-badged
+4360000001000005     visa+carte-bancaire          credit   FR  co-badged
+4871049999999910     visa+bancontact              debit    BE  co-badged
+4000050360000001     visa+eftpos-australia        debit    AU  co-badged
+4001230000000004     visa+star                    debit    US  with a debit network of the United States
+5555555555554444     mastercard                   credit   US  the usual one
+2223003122003222     mastercard                   credit   US  of the 2 series
+5200828282828210     mastercard                   debit    US
+5105105105105100     mastercard                   prepaid  US
+5555552500001001     mastercard+carte-bancaire    debit    FR  co-badged
+5127880999999990     mastercard+bancontact        debit    BE  co-badged
+5555050360000080     mastercard+eftpos-australia  debit    AU  co-badged
+378282246310005      amex                         credit   US  the usual one
+371449635398431      amex                         credit   US
+370000000000002      amex                         debit    NL
+6011111111111117     discover                     credit   US  the usual one
+6011000990139424     discover                     credit   US
+6011981111111113     discover                     debit    US
+3056930009020004     diners-club                  credit   US  16 digits
+36227206271667       diners-club                  credit   US  14 digits
+38520000023237       diners-club                  debit    US
+3566002020360505     jcb                          credit   JP  the usual one
+3530111333300000     jcb                          debit    JP
+6200000000000005     unionpay                     credit   CN  the usual one
+6200000000000047     unionpay                     debit    CN
+6205500000000000004  unionpay                     credit   CN  19 digits
+8171999927660000     unionpay                     credit   CN  of the 81 series
+6759649826438453     maestro                      debit    GB
+6304000000000000     maestro                      debit    IE
+6799990100000000019  maestro                      debit    NL  19 digits
+6703444444444449     bancontact+maestro           debit    BE
+5019717010103742     dankort                      debit    DK
+5019555544445555     dankort                      debit    DK
+5066991111111118     elo                          credit   BR
+6362970000457013     elo                          debit    BR
+6062828888666688     hipercard                    credit   BR
+6062826786276634     hipercard                    debit    BR
+2200000000000053     mir                          credit   RU
+2202208311110010     mir                          debit    RU
+6082015309577308     rupay                        credit   IN
+6074825972083818     rupay                        debit    IN
+135410014004955      uatp                         credit   US  charges an airline's customer
+`
+
+export const testNumbers: readonly TestNumber[] = published
+  .trim()
+  .split('\n')
+  .map((line) => {
+    const [number = '', schemes = '', cardType, country = '', ...note] = line.split(/ +/)
+    const [scheme, ...additionalSchemes] = schemes.split('+') as [CardScheme, ...CardScheme[]]
+    return { number, scheme, additionalSchemes, cardType: cardType as CardType, country, note: note.join(' ') }
+  })
+
+const byNumber = new Map(testNumbers.map((entry) => [entry.number, entry]))
+
+export const isTestNumber = (number: string) => byNumber.has(number)
+
+/**
+ * By the whole number, not by its first digits: real banks own some of them, and a real card must not be said to come
+ * from the sandbox.
+ */
+export function findTestFacts(number: string): BinFacts | undefined {
+  const found = byNumber.get(number)
+  if (!found) return undefined
+  const { scheme, additionalSchemes, cardType, country } = found
+  return { scheme, additionalSchemes, cardType, country, issuer: `Sandbox Bank ${country}` }
+}

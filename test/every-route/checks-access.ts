@@ -1,0 +1,100 @@
+import { scopesOf } from '../../src/http/route.ts'
+import { allScopes } from '../../src/scopes.ts'
+import type { Answer } from '../api.ts'
+import { comparable, failures, same } from './refusals.ts'
+import {
+  accountHeader,
+  accountOf,
+  bodyOf,
+  goodRequest,
+  makeParams,
+  paramNames,
+  unknownId,
+  unknownParams,
+} from './requests.ts'
+import type { Ask, Check, Params } from './run.ts'
+import { garbage } from './wrong-input.ts'
+
+export const needsToken: Check = async (run, of) => {
+  const params = unknownParams(of)
+  const refuse = async (options: Ask) => {
+    const answer = await run.ask(of, { token: '', params, ...options })
+    run.note(answer, answer.status !== 401 && 'should be 401')
+    run.note(answer, failures(answer).length > 0 && 'says more than that there is no token')
+  }
+  await refuse({})
+  for (const token of ['x', 'a.b.c', `${run.owner}x`, run.owner.slice(0, -2)]) await refuse({ token })
+  await refuse({ headers: { authorization: `Basic ${btoa('a:b')}` } })
+  await refuse({ headers: { [accountHeader]: 'x'.repeat(300) }, query: '?limit=x' })
+  if (of.method === 'GET') return
+  for (const options of garbage) await refuse(options)
+}
+
+export const needsScope: Check = async (run, of) => {
+  const scopes = scopesOf(of)
+  const without = await run.sign(allScopes.filter((scope) => !scopes.includes(scope)))
+  const params = unknownParams(of)
+  for (const options of [
+    {},
+    { headers: { [accountHeader]: 'x'.repeat(300) }, query: '?limit=x' },
+    ...(of.method === 'GET' ? [] : garbage),
+  ]) {
+    const answer = await run.ask(of, { token: without, params, ...options })
+    run.note(answer, answer.status !== 403 && 'should be 403')
+  }
+  for (const scope of scopes) {
+    const answer = await run.ask(of, { ...(await goodRequest(run, of)), token: await run.sign([scope]) })
+    const refused = answer.headers.get('www-authenticate')?.includes('insufficient_scope')
+    run.note(answer, refused === true && `should be open to a token with ${scope} alone`)
+  }
+}
+
+export const hidesOtherAccounts: Check = async (run, of) => {
+  for (const name of paramNames(of)) {
+    const [own, foreign] = [await makeParams(run, of, 'default'), await makeParams(run, of, 'other')]
+    const ask = (params: Params, token: string, account: string) =>
+      run.ask(of, { params, token, ...bodyOf(of, account), ...accountOf(of, account) })
+    const unknown = await ask({ ...own, [name]: unknownId(of, name) }, run.bound, 'default')
+    run.note(unknown, unknown.status !== 404 && 'an unknown id should be 404')
+    for (const params of [{ ...own, [name]: foreign[name] ?? '' }, foreign]) {
+      const hidden = await ask(params, run.bound, 'default')
+      run.note(
+        hidden,
+        !same(comparable(hidden), comparable(unknown)) && "another account's id should be answered like an unknown one",
+      )
+    }
+    const seen = await ask(foreign, run.owner, 'other')
+    run.note(seen, seen.status !== of.returns[0] && 'should still be there for those who reach it')
+  }
+}
+
+export const takesTheAccountHeader: Check = async (run, of) => {
+  const ask = async (account: string, token = run.owner) => {
+    const good = await goodRequest(run, of)
+    return run.ask(of, { ...good, token, headers: { [accountHeader]: account } })
+  }
+  const expectStatus = (answer: Answer, status: number, why: string) =>
+    run.note(answer, answer.status !== status && `${why} should be ${status}`)
+  const [success] = of.returns
+  if (of.merchantAccount === 'none') {
+    for (const account of ['default', 'no-such-account', 'x'.repeat(256), '*', '']) {
+      expectStatus(await ask(account), success, `the header ${account.slice(0, 20)}, ignored here,`)
+    }
+    return
+  }
+  for (const account of ['default', '']) expectStatus(await ask(account), success, 'an account within reach')
+  const unknown = await ask('no-such-account')
+  expectStatus(unknown, 404, 'an unknown account')
+  const hidden = await ask('other', run.bound)
+  run.note(hidden, !same(comparable(hidden), comparable(unknown)) && 'should be answered like an unknown account')
+  for (const account of ['default,other', 'DEFAULT', 'x'.repeat(255), "default' or true --", '**']) {
+    for (const token of [run.owner, run.bound]) expectStatus(await ask(account, token), 404, 'no account')
+  }
+  const long = await ask('x'.repeat(256))
+  const isNamed = same(failures(long), [`header ${accountHeader} value_error.length`])
+  run.note(long, (long.status !== 400 || !isNamed) && 'should be 400, too long')
+  const all = await ask('*')
+  if (of.merchantAccount === 'list') return expectStatus(all, success, 'all accounts')
+  const isRefused = same(failures(all), [`header ${accountHeader} value_error.unsupported`])
+  run.note(all, (all.status !== 400 || !isRefused) && 'should be 400, one account only')
+}
