@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { cardSchemeIds } from '../card-schemes.ts'
 import { detectCard } from './detect.ts'
 import { cardTypes } from './facts.ts'
-import { passesLuhn } from './luhn.ts'
+import { passesLuhn } from '../platform/luhn.ts'
 import { findTestFacts, isTestNumber, testNumbers } from './test-numbers.ts'
 
 test.each(testNumbers)('$number is a number of $scheme by the range table too', ({ number, scheme }) => {

@@ -1,1 +1,0 @@
-export { passesLuhn } from '../platform/luhn.ts'
