@@ -8,8 +8,8 @@ export interface CanaryAnswer {
 
 export interface CanaryClient {
   call(method: string, path: string, options?: CallOptions): Promise<CanaryAnswer>
-  /** Sends bytes over a plain connection and ends it; the answer, if there is one and it is waited for. */
-  raw(bytes: string, options?: { waits: boolean }): Promise<CanaryAnswer>
+  /** Sends bytes over a plain connection: waits for the answer, or ends its own side, or cuts the connection. */
+  raw(bytes: string, after?: 'wait' | 'end' | 'cut'): Promise<CanaryAnswer>
   token: string
   /** May only read buyers. */
   weakToken: string
@@ -43,22 +43,25 @@ export function createClient(url: string, tokens: { token: string; weakToken: st
         const sent = httpRequest(url + path, { method, agent, headers }, (response) => {
           const chunks: Buffer[] = []
           const head = JSON.stringify(response.headers)
-          const done = () =>
-            resolve({ status: response.statusCode ?? 0, text: head + Buffer.concat(chunks).toString() })
           response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.on('end', done)
-          // A body that is too large is not read to its end: the answer comes, and then the connection breaks.
-          response.on('error', done)
+          response.on('error', reject)
+          response.on('end', () =>
+            resolve({ status: response.statusCode ?? 0, text: head + Buffer.concat(chunks).toString() }),
+          )
         })
         sent.on('error', reject)
         sent.end(text)
       })
     },
-    raw(bytes, { waits } = { waits: true }) {
+    // A side that ends before the answer is written gets none: Node closes the other side as well.
+    raw(bytes, after = 'wait') {
       return new Promise((resolve, reject) => {
         const chunks: Buffer[] = []
         const socket = connect(Number(port), hostname, () =>
-          waits ? socket.end(bytes, 'latin1') : socket.write(bytes, 'latin1', () => socket.destroy()),
+          socket.write(bytes, 'latin1', () => {
+            if (after === 'end') socket.end()
+            if (after === 'cut') socket.destroy()
+          }),
         )
         socket.setTimeout(20_000, () => socket.destroy(new Error('no answer')))
         socket.on('data', (chunk) => chunks.push(chunk))

@@ -185,11 +185,11 @@ export const ways: Record<string, Way> = {
   },
   'ended on the way': {
     status: 400,
-    send: (client, n) => client.raw(`${head(client, half)}${JSON.stringify(card(n))}`),
+    send: (client, n) => client.raw(`${head(client, half)}${JSON.stringify(card(n))}`, 'end'),
   },
   'cut off on the way': {
     status: 0,
-    send: (client, n) => client.raw(`${head(client, half)}${JSON.stringify(card(n))}`, { waits: false }),
+    send: (client, n) => client.raw(`${head(client, half)}${JSON.stringify(card(n))}`, 'cut'),
   },
   'not HTTP': {
     status: 400,

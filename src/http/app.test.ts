@@ -38,6 +38,12 @@ test.each([
   })
 })
 
+test('a body that is too large is read to its end, so that the client that sends it hears why', async () => {
+  const body = { display_name: 'x'.repeat(8 * 1024 * 1024) }
+  const { status, headers } = await api.request('POST', '/buyers', { body })
+  expect([status, headers.get('connection')]).toEqual([400, null])
+})
+
 test('files are served with a strict policy, and not again to those who have them', async () => {
   for (const path of [
     '/docs',

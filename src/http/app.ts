@@ -213,6 +213,9 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   } else if (thrown instanceof ApiError && thrown.reason) {
     log.info('request refused', { request_id: request.id, error_code: thrown.code, reason: thrown.reason })
   }
+  // Fastify would close the connection on a client that is still sending, which then often does not see the answer. Node reads
+  // the rest away, and no longer than a request may take.
+  if ((thrown as { code?: unknown }).code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.removeHeader('connection')
   return reply
     .code(answer.status)
     .headers(answer.headers)
