@@ -145,6 +145,35 @@ ALTER TABLE ONLY public.api_key_pairs FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.api_key_pairs OWNER TO florin_migrate;
 
+CREATE TABLE public.attempts (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    id uuid NOT NULL,
+    action text NOT NULL,
+    subject_id uuid,
+    payment_service_id uuid NOT NULL,
+    amount bigint NOT NULL,
+    state text NOT NULL,
+    result text,
+    error_code text,
+    provider_reference text,
+    idempotency_key text,
+    checks integer DEFAULT 0 NOT NULL,
+    next_check_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT attempts_action_check CHECK ((action = ANY (ARRAY['authorize'::text, 'capture'::text, 'void'::text, 'refund'::text]))),
+    CONSTRAINT attempts_amount_check CHECK ((amount >= 0)),
+    CONSTRAINT attempts_done CHECK ((((state = 'done'::text) = (result IS NOT NULL)) AND ((state = 'done'::text) = (next_check_at IS NULL)))),
+    CONSTRAINT attempts_result_check CHECK ((result = ANY (ARRAY['approved'::text, 'declined'::text, 'failed'::text]))),
+    CONSTRAINT attempts_state_check CHECK ((state = ANY (ARRAY['open'::text, 'pending'::text, 'done'::text])))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.attempts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.attempts OWNER TO florin_migrate;
+
 CREATE TABLE public.audit_logs (
     id uuid NOT NULL,
     merchant_account_id text,
@@ -191,6 +220,33 @@ CREATE TABLE public.buyers (
 ALTER TABLE ONLY public.buyers FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.buyers OWNER TO florin_migrate;
+
+CREATE TABLE public.captures (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    id uuid NOT NULL,
+    amount bigint NOT NULL,
+    currency text NOT NULL,
+    status text NOT NULL,
+    final boolean NOT NULL,
+    external_identifier text,
+    payment_service_capture_id text,
+    error_code text,
+    raw_response_code text,
+    raw_response_description text,
+    cart_items text,
+    captured_at timestamp(3) with time zone,
+    version integer NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT captures_amount_check CHECK ((amount > 0)),
+    CONSTRAINT captures_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 300))),
+    CONSTRAINT captures_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'pending'::text, 'declined'::text, 'failed'::text])))
+);
+
+ALTER TABLE ONLY public.captures FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.captures OWNER TO florin_migrate;
 
 CREATE TABLE public.card_bin_current (
     made_by bigint NOT NULL,
@@ -256,6 +312,26 @@ CREATE TABLE public.florin_migrations (
 );
 
 ALTER TABLE public.florin_migrations OWNER TO florin_migrate;
+
+CREATE TABLE public.idempotency_keys (
+    merchant_account_id text NOT NULL,
+    operation text NOT NULL,
+    key text NOT NULL,
+    fingerprint text NOT NULL,
+    transaction_id uuid NOT NULL,
+    resource_id uuid,
+    lease_until timestamp(3) with time zone NOT NULL,
+    status integer,
+    body text,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT idempotency_keys_answer CHECK (((status IS NULL) = (body IS NULL))),
+    CONSTRAINT idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.idempotency_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.idempotency_keys OWNER TO florin_migrate;
 
 CREATE TABLE public.jobs (
     id uuid NOT NULL,
@@ -371,6 +447,73 @@ ALTER TABLE ONLY public.payment_methods FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.payment_methods OWNER TO florin_migrate;
 
+CREATE TABLE public.payment_services (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    definition_id text NOT NULL,
+    method text NOT NULL,
+    display_name text NOT NULL,
+    active boolean NOT NULL,
+    status text NOT NULL,
+    "position" integer NOT NULL,
+    accepted_currencies text[] NOT NULL,
+    accepted_countries text[] NOT NULL,
+    fields jsonb NOT NULL,
+    reporting_fields jsonb NOT NULL,
+    secret_names text[] NOT NULL,
+    payment_method_tokenization_enabled boolean NOT NULL,
+    network_tokens_enabled boolean NOT NULL,
+    open_loop boolean NOT NULL,
+    settlement_reporting_enabled boolean NOT NULL,
+    three_d_secure_enabled boolean NOT NULL,
+    merchant_profile jsonb,
+    is_deleted boolean DEFAULT false NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT payment_services_accepted_countries_check CHECK ((cardinality(accepted_countries) > 0)),
+    CONSTRAINT payment_services_accepted_currencies_check CHECK ((cardinality(accepted_currencies) > 0)),
+    CONSTRAINT payment_services_definition_id_check CHECK (((length(definition_id) >= 1) AND (length(definition_id) <= 50))),
+    CONSTRAINT payment_services_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
+    CONSTRAINT payment_services_network_tokens CHECK ((open_loop OR (NOT network_tokens_enabled))),
+    CONSTRAINT payment_services_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'created'::text, 'failed'::text]))),
+    CONSTRAINT payment_services_token_kind CHECK ((NOT (open_loop AND payment_method_tokenization_enabled)))
+);
+
+ALTER TABLE ONLY public.payment_services FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.payment_services OWNER TO florin_migrate;
+
+CREATE TABLE public.refunds (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    id uuid NOT NULL,
+    instrument integer NOT NULL,
+    amount bigint NOT NULL,
+    currency text NOT NULL,
+    status text NOT NULL,
+    reason text,
+    external_identifier text,
+    payment_service_refund_id text,
+    error_code text,
+    raw_response_code text,
+    raw_response_description text,
+    creator_id uuid,
+    creator_name text NOT NULL,
+    creator_thumbprint text,
+    version integer NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT refunds_amount_check CHECK ((amount > 0)),
+    CONSTRAINT refunds_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 300))),
+    CONSTRAINT refunds_reason_check CHECK ((length(reason) <= 100)),
+    CONSTRAINT refunds_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'succeeded'::text, 'failed'::text, 'declined'::text, 'voided'::text])))
+);
+
+ALTER TABLE ONLY public.refunds FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.refunds OWNER TO florin_migrate;
+
 CREATE TABLE public.roles (
     id uuid NOT NULL,
     slug text NOT NULL,
@@ -385,6 +528,55 @@ CREATE TABLE public.roles (
 );
 
 ALTER TABLE public.roles OWNER TO florin_migrate;
+
+CREATE TABLE public.sandbox_card_operations (
+    merchant_account_id text NOT NULL,
+    reference text NOT NULL,
+    id uuid NOT NULL,
+    payment_id uuid,
+    kind text NOT NULL,
+    amount bigint NOT NULL,
+    closes boolean DEFAULT false NOT NULL,
+    lost boolean DEFAULT false NOT NULL,
+    outcome jsonb,
+    due_at timestamp(3) with time zone,
+    due_outcome jsonb,
+    CONSTRAINT sandbox_card_operations_amount_check CHECK ((amount >= 0)),
+    CONSTRAINT sandbox_card_operations_is_answered CHECK (((outcome IS NULL) = (kind = 'never_arrived'::text))),
+    CONSTRAINT sandbox_card_operations_is_due CHECK (((due_at IS NULL) = (due_outcome IS NULL))),
+    CONSTRAINT sandbox_card_operations_kind_check CHECK ((kind = ANY (ARRAY['authorize'::text, 'sale'::text, 'late_sale'::text, 'capture'::text, 'void'::text, 'refund'::text, 'cancel'::text, 'never_arrived'::text]))),
+    CONSTRAINT sandbox_card_operations_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 255)))
+);
+
+ALTER TABLE ONLY public.sandbox_card_operations FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sandbox_card_operations OWNER TO florin_migrate;
+
+CREATE TABLE public.sandbox_card_payments (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    service_id text NOT NULL,
+    currency text NOT NULL,
+    state text NOT NULL,
+    authorized bigint NOT NULL,
+    captured bigint NOT NULL,
+    refunded bigint NOT NULL,
+    forces text,
+    CONSTRAINT sandbox_card_payments_authorized_check CHECK ((authorized >= 0)),
+    CONSTRAINT sandbox_card_payments_captured_check CHECK ((captured >= 0)),
+    CONSTRAINT sandbox_card_payments_captured_fits CHECK ((captured <= (authorized * 2))),
+    CONSTRAINT sandbox_card_payments_currency_check CHECK ((length(currency) = 3)),
+    CONSTRAINT sandbox_card_payments_forces_check CHECK ((length(forces) <= 40)),
+    CONSTRAINT sandbox_card_payments_refunded_check CHECK ((refunded >= 0)),
+    CONSTRAINT sandbox_card_payments_refunded_fits CHECK ((refunded <= captured)),
+    CONSTRAINT sandbox_card_payments_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'authorized'::text, 'completed'::text, 'voided'::text, 'canceled'::text, 'refused'::text]))),
+    CONSTRAINT sandbox_card_payments_voided_is_whole CHECK (((state <> ALL (ARRAY['pending'::text, 'voided'::text, 'canceled'::text, 'refused'::text])) OR (captured = 0)))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.sandbox_card_payments FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sandbox_card_payments OWNER TO florin_migrate;
 
 CREATE TABLE public.shipping_details (
     merchant_account_id text NOT NULL,
@@ -408,6 +600,121 @@ CREATE TABLE public.shipping_details (
 ALTER TABLE ONLY public.shipping_details FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.shipping_details OWNER TO florin_migrate;
+
+CREATE TABLE public.transaction_events (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    context text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.transaction_events FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transaction_events OWNER TO florin_migrate;
+
+CREATE TABLE public.transaction_instruments (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    "position" integer NOT NULL,
+    kind text NOT NULL,
+    amount bigint NOT NULL,
+    authorized_amount bigint NOT NULL,
+    capture_limit bigint NOT NULL,
+    capturing_amount bigint NOT NULL,
+    captured_amount bigint NOT NULL,
+    refunding_amount bigint NOT NULL,
+    refunded_amount bigint NOT NULL,
+    capturable boolean NOT NULL,
+    CONSTRAINT transaction_instruments_amount_check CHECK ((amount >= 0)),
+    CONSTRAINT transaction_instruments_authorized CHECK ((authorized_amount <= amount)),
+    CONSTRAINT transaction_instruments_authorized_amount_check CHECK ((authorized_amount >= 0)),
+    CONSTRAINT transaction_instruments_capture_limit_check CHECK ((capture_limit >= 0)),
+    CONSTRAINT transaction_instruments_captured CHECK (((captured_amount + capturing_amount) <= capture_limit)),
+    CONSTRAINT transaction_instruments_captured_amount_check CHECK ((captured_amount >= 0)),
+    CONSTRAINT transaction_instruments_capturing_amount_check CHECK ((capturing_amount >= 0)),
+    CONSTRAINT transaction_instruments_kind_check CHECK ((kind = ANY (ARRAY['payment-method'::text, 'gift-card'::text]))),
+    CONSTRAINT transaction_instruments_refunded CHECK (((refunded_amount + refunding_amount) <= captured_amount)),
+    CONSTRAINT transaction_instruments_refunded_amount_check CHECK ((refunded_amount >= 0)),
+    CONSTRAINT transaction_instruments_refunding_amount_check CHECK ((refunding_amount >= 0))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.transaction_instruments FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transaction_instruments OWNER TO florin_migrate;
+
+CREATE TABLE public.transactions (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    status text NOT NULL,
+    intent text NOT NULL,
+    intent_outcome text NOT NULL,
+    amount bigint NOT NULL,
+    currency text NOT NULL,
+    country text,
+    authorized_amount bigint NOT NULL,
+    captured_amount bigint NOT NULL,
+    refunded_amount bigint NOT NULL,
+    external_identifier text,
+    buyer_id uuid,
+    buyer_external_identifier text,
+    payment_method_id uuid,
+    method text,
+    instrument_type text,
+    payment_service_id uuid,
+    payment_service_transaction_id text,
+    payment_source text NOT NULL,
+    merchant_initiated boolean NOT NULL,
+    is_subsequent_payment boolean NOT NULL,
+    multi_tender boolean DEFAULT false NOT NULL,
+    error_code text,
+    raw_response_code text,
+    raw_response_description text,
+    auth_response_code text,
+    avs_response_code text,
+    cvv_response_code text,
+    merchant_advice_code text,
+    scheme_transaction_id text,
+    pending_review boolean DEFAULT false NOT NULL,
+    disputed boolean DEFAULT false NOT NULL,
+    settled boolean DEFAULT false NOT NULL,
+    settled_amount bigint DEFAULT 0 NOT NULL,
+    settled_currency text,
+    authorized_at timestamp(3) with time zone,
+    captured_at timestamp(3) with time zone,
+    voided_at timestamp(3) with time zone,
+    canceled_at timestamp(3) with time zone,
+    approval_expires_at timestamp(3) with time zone,
+    buyer_approval_timedout_at timestamp(3) with time zone,
+    metadata text,
+    connection_options text,
+    summary text NOT NULL,
+    details text NOT NULL,
+    payment_method text,
+    payment_service text,
+    rendering integer NOT NULL,
+    version integer NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT transactions_amount_check CHECK (((amount >= 0) AND (amount <= 99999999))),
+    CONSTRAINT transactions_authorized_amount_check CHECK ((authorized_amount >= 0)),
+    CONSTRAINT transactions_captured_amount_check CHECK ((captured_amount >= 0)),
+    CONSTRAINT transactions_country_check CHECK ((country ~ '^[A-Z]{2}$'::text)),
+    CONSTRAINT transactions_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT transactions_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 200))),
+    CONSTRAINT transactions_intent_check CHECK ((intent = ANY (ARRAY['authorize'::text, 'capture'::text]))),
+    CONSTRAINT transactions_intent_outcome_check CHECK ((intent_outcome = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
+    CONSTRAINT transactions_payment_source_check CHECK ((payment_source = ANY (ARRAY['ecommerce'::text, 'moto'::text, 'recurring'::text, 'installment'::text, 'card_on_file'::text]))),
+    CONSTRAINT transactions_refunded CHECK (((refunded_amount >= 0) AND (refunded_amount <= captured_amount))),
+    CONSTRAINT transactions_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'buyer_approval_pending'::text, 'authorization_succeeded'::text, 'authorization_failed'::text, 'authorization_declined'::text, 'capture_pending'::text, 'capture_succeeded'::text, 'authorization_void_pending'::text, 'authorization_voided'::text])))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.transactions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transactions OWNER TO florin_migrate;
 
 CREATE TABLE vault.keys (
     id uuid NOT NULL,
@@ -459,6 +766,9 @@ ALTER TABLE ONLY public.api_key_pairs
 ALTER TABLE ONLY public.api_key_pairs
     ADD CONSTRAINT api_key_pairs_thumbprint_unique UNIQUE (thumbprint);
 
+ALTER TABLE ONLY public.attempts
+    ADD CONSTRAINT attempts_pkey PRIMARY KEY (merchant_account_id, transaction_id, id);
+
 ALTER TABLE ONLY public.audit_logs
     ADD CONSTRAINT audit_logs_pkey PRIMARY KEY (id);
 
@@ -467,6 +777,9 @@ ALTER TABLE ONLY public.buyers
 
 ALTER TABLE ONLY public.buyers
     ADD CONSTRAINT buyers_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.captures
+    ADD CONSTRAINT captures_pkey PRIMARY KEY (merchant_account_id, transaction_id, id);
 
 ALTER TABLE ONLY public.card_bin_current
     ADD CONSTRAINT card_bin_current_pkey PRIMARY KEY (only_row);
@@ -485,6 +798,9 @@ ALTER TABLE ONLY public.events
 
 ALTER TABLE ONLY public.florin_migrations
     ADD CONSTRAINT florin_migrations_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (merchant_account_id, operation, key);
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_key_unique UNIQUE (kind, key);
@@ -507,14 +823,35 @@ ALTER TABLE ONLY public.network_token_requestors
 ALTER TABLE ONLY public.payment_methods
     ADD CONSTRAINT payment_methods_pkey PRIMARY KEY (merchant_account_id, id);
 
+ALTER TABLE ONLY public.payment_services
+    ADD CONSTRAINT payment_services_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.refunds
+    ADD CONSTRAINT refunds_pkey PRIMARY KEY (merchant_account_id, id);
+
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_slug_unique UNIQUE (slug);
 
+ALTER TABLE ONLY public.sandbox_card_operations
+    ADD CONSTRAINT sandbox_card_operations_pkey PRIMARY KEY (merchant_account_id, reference);
+
+ALTER TABLE ONLY public.sandbox_card_payments
+    ADD CONSTRAINT sandbox_card_payments_pkey PRIMARY KEY (merchant_account_id, id);
+
 ALTER TABLE ONLY public.shipping_details
     ADD CONSTRAINT shipping_details_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.transaction_events
+    ADD CONSTRAINT transaction_events_pkey PRIMARY KEY (merchant_account_id, transaction_id, id);
+
+ALTER TABLE ONLY public.transaction_instruments
+    ADD CONSTRAINT transaction_instruments_pkey PRIMARY KEY (merchant_account_id, transaction_id, "position");
+
+ALTER TABLE ONLY public.transactions
+    ADD CONSTRAINT transactions_pkey PRIMARY KEY (merchant_account_id, id);
 
 ALTER TABLE ONLY vault.keys
     ADD CONSTRAINT keys_id_unique UNIQUE (id);
@@ -531,6 +868,8 @@ CREATE INDEX account_updater_inquiries_method_list ON public.account_updater_inq
 
 CREATE UNIQUE INDEX account_updater_inquiries_one_running ON public.account_updater_inquiries USING btree (merchant_account_id, payment_method_id) WHERE (status = 'running'::text);
 
+CREATE INDEX attempts_due ON public.attempts USING btree (next_check_at) WHERE (state <> 'done'::text);
+
 CREATE INDEX audit_logs_account ON ONLY public.audit_logs USING btree (merchant_account_id, id);
 
 CREATE INDEX buyers_display_name ON public.buyers USING btree (merchant_account_id, display_name_key, id) WHERE (display_name_key IS NOT NULL);
@@ -543,6 +882,8 @@ CREATE INDEX events_account ON ONLY public.events USING btree (merchant_account_
 
 CREATE INDEX events_resource ON ONLY public.events USING btree (resource_id, sequence);
 
+CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+
 CREATE INDEX jobs_due ON public.jobs USING btree (run_at);
 
 CREATE INDEX payment_methods_buyer_list ON public.payment_methods USING btree (merchant_account_id, buyer_id, id) WHERE (buyer_id IS NOT NULL);
@@ -553,7 +894,15 @@ CREATE INDEX payment_methods_list ON public.payment_methods USING btree (id);
 
 CREATE INDEX payment_methods_replacement_due ON public.payment_methods USING btree (expires_at) WHERE (replacement IS NOT NULL);
 
+CREATE INDEX payment_services_list ON public.payment_services USING btree (id);
+
+CREATE INDEX payment_services_usable ON public.payment_services USING btree (merchant_account_id, "position", id) WHERE (active AND (NOT is_deleted));
+
+CREATE INDEX refunds_of_transaction ON public.refunds USING btree (merchant_account_id, transaction_id, id);
+
 CREATE INDEX shipping_details_of_buyer ON public.shipping_details USING btree (merchant_account_id, buyer_id, id);
+
+CREATE INDEX transactions_list ON public.transactions USING btree (id);
 
 CREATE UNIQUE INDEX keys_one_active ON vault.keys USING btree (purpose) WHERE (state = 'active'::text);
 
@@ -578,8 +927,14 @@ ALTER TABLE ONLY public.api_key_pair_roles
 ALTER TABLE ONLY public.api_key_pair_roles
     ADD CONSTRAINT api_key_pair_roles_role_id_fkey FOREIGN KEY (role_id) REFERENCES public.roles(id);
 
+ALTER TABLE ONLY public.attempts
+    ADD CONSTRAINT attempts_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
+
 ALTER TABLE ONLY public.buyers
     ADD CONSTRAINT buyers_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
+ALTER TABLE ONLY public.captures
+    ADD CONSTRAINT captures_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
 
 ALTER TABLE ONLY public.network_token_requestors
     ADD CONSTRAINT network_token_requestors_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
@@ -590,8 +945,17 @@ ALTER TABLE ONLY public.payment_methods
 ALTER TABLE ONLY public.payment_methods
     ADD CONSTRAINT payment_methods_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
 
+ALTER TABLE ONLY public.payment_services
+    ADD CONSTRAINT payment_services_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
+ALTER TABLE ONLY public.refunds
+    ADD CONSTRAINT refunds_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
+
 ALTER TABLE ONLY public.shipping_details
     ADD CONSTRAINT shipping_details_buyer FOREIGN KEY (merchant_account_id, buyer_id) REFERENCES public.buyers(merchant_account_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.transaction_instruments
+    ADD CONSTRAINT transaction_instruments_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
 
 ALTER TABLE public.account_updater_inquiries ENABLE ROW LEVEL SECURITY;
 
@@ -611,6 +975,10 @@ ALTER TABLE public.api_key_pairs ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY api_key_pairs_reach ON public.api_key_pairs USING (public.florin_reaches_all(merchant_account_ids));
 
+ALTER TABLE public.attempts ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY attempts_reach ON public.attempts USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.audit_logs ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY audit_logs_reach ON public.audit_logs FOR SELECT USING (public.florin_reaches(merchant_account_id));
@@ -621,11 +989,19 @@ ALTER TABLE public.buyers ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY buyers_reach ON public.buyers USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.captures ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY captures_reach ON public.captures USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY events_reach ON public.events FOR SELECT USING (public.florin_reaches(merchant_account_id));
 
 CREATE POLICY events_write ON public.events FOR INSERT WITH CHECK (((merchant_account_id IS NULL) OR public.florin_reaches(merchant_account_id)));
+
+ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY idempotency_keys_reach ON public.idempotency_keys USING (public.florin_reaches(merchant_account_id));
 
 ALTER TABLE public.merchant_accounts ENABLE ROW LEVEL SECURITY;
 
@@ -639,9 +1015,37 @@ ALTER TABLE public.payment_methods ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY payment_methods_reach ON public.payment_methods USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.payment_services ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY payment_services_reach ON public.payment_services USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.refunds ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY refunds_reach ON public.refunds USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.sandbox_card_operations ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY sandbox_card_operations_reach ON public.sandbox_card_operations USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.sandbox_card_payments ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY sandbox_card_payments_reach ON public.sandbox_card_payments USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.shipping_details ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY shipping_details_reach ON public.shipping_details USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.transaction_events ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY transaction_events_reach ON public.transaction_events USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.transaction_instruments ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY transaction_instruments_reach ON public.transaction_instruments USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.transactions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY transactions_reach ON public.transactions USING (public.florin_reaches(merchant_account_id));
 
 REVOKE USAGE ON SCHEMA public FROM PUBLIC;
 GRANT ALL ON SCHEMA public TO florin_migrate;
@@ -666,10 +1070,16 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.api_key_pair_roles TO florin_api;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.api_key_pairs TO florin_api;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.attempts TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.attempts TO florin_worker;
+
 GRANT SELECT,INSERT ON TABLE public.audit_logs TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.audit_logs TO florin_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.buyers TO florin_api;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.captures TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.captures TO florin_worker;
 
 GRANT SELECT ON TABLE public.card_bin_current TO florin_api;
 GRANT SELECT,UPDATE ON TABLE public.card_bin_current TO florin_worker;
@@ -690,6 +1100,9 @@ GRANT SELECT ON TABLE public.florin_migrations TO florin_api;
 GRANT SELECT ON TABLE public.florin_migrations TO florin_worker;
 GRANT SELECT ON TABLE public.florin_migrations TO florin_vault;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.idempotency_keys TO florin_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency_keys TO florin_worker;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.jobs TO florin_worker;
 GRANT INSERT ON TABLE public.jobs TO florin_api;
 
@@ -702,10 +1115,31 @@ GRANT SELECT ON TABLE public.network_token_requestors TO florin_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.payment_methods TO florin_api;
 GRANT SELECT,UPDATE ON TABLE public.payment_methods TO florin_worker;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.payment_services TO florin_api;
+GRANT SELECT ON TABLE public.payment_services TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.refunds TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.refunds TO florin_worker;
+
 GRANT SELECT ON TABLE public.roles TO florin_api;
 GRANT SELECT ON TABLE public.roles TO florin_worker;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_card_operations TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_card_operations TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_card_payments TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_card_payments TO florin_worker;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shipping_details TO florin_api;
+
+GRANT SELECT,INSERT ON TABLE public.transaction_events TO florin_api;
+GRANT SELECT,INSERT ON TABLE public.transaction_events TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_instruments TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_instruments TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.transactions TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.transactions TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE vault.keys TO florin_vault;
 

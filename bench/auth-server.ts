@@ -41,6 +41,7 @@ const app = buildApp({
   cursors: createCursorCodec([Buffer.alloc(32, 1)]),
   db,
   vault: connectVault({ url: 'unix:/nowhere' }),
+  connectors: new Map(),
   now: () => new Date(),
   log: createLog({ level: 'info', process: 'bench' }),
   metrics: createMetrics(),

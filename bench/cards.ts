@@ -1,21 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { randomBytes, randomInt } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseArgs, promisify } from 'node:util'
-import { createAPIKeyPair } from '../src/areas/api-key-pairs/operations.ts'
-import { createMerchantAccount } from '../src/areas/merchant-accounts/operations.ts'
-import { commandLineContext } from '../src/cli/command-line-context.ts'
-import { type Cluster, startCluster } from '../src/cli/postgres-cluster.ts'
+import { parseArgs } from 'node:util'
 import { signToken } from '../src/cli/sign-token.ts'
-import { migrate } from '../src/platform/migrations.ts'
-import { connect, type Database } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
-import { cpuOf, cpuOfFamily } from './cpu.ts'
 import { type Load, load } from './http-load.ts'
+import { askProbe, median, note, percentiles, type Rig, round, startRig } from './rig.ts'
 
 /**
  * Cards stored a second through the API, against what PostgreSQL itself commits when pgbench sends it the same rows
@@ -41,85 +30,6 @@ const rounds = Number(options.rounds)
 const seconds = Number(options.seconds)
 const connections = Number(options.connections)
 const ratioFloor = 0.4
-const root = join(import.meta.dirname, '..')
-const fullAccess = '01900000-0000-7000-8000-00000000000c'
-
-const note = (line: string) => process.stderr.write(`${line}\n`)
-/** Of an even count the lower of the two in the middle: in doubt against us. */
-const median = (numbers: readonly number[]) =>
-  numbers.toSorted((left, right) => left - right)[Math.floor((numbers.length - 1) / 2)] ?? 0
-const round = (number: number, digits: number) => Number(number.toFixed(digits))
-
-interface Server {
-  child: ChildProcess
-  /** What it said it listens on. */
-  address: string
-}
-
-/** Its log goes into a file, as it would under a supervisor. */
-async function startServer(name: 'api' | 'vault', environment: Record<string, string>, probed: boolean) {
-  const logFile = join(folder, `${name}.log`)
-  writeFileSync(logFile, '')
-  const log = openSync(logFile, 'a')
-  const hooks = probed
-    ? ['--import', join(root, 'bench/cards-probe.ts')]
-    : options['node-options'].split(' ').filter((option) => option !== '')
-  const child = spawn(process.execPath, [...hooks, join(root, `src/main/${name}.ts`)], {
-    cwd: folder,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      NODE_ENV: 'production',
-      FLORIN_ENVIRONMENT: 'production',
-      FLORIN_DATABASE_POOL_SIZE: options.pool,
-      ...environment,
-    },
-    stdio: probed ? ['ignore', log, 'inherit', 'ipc'] : ['ignore', log, 'inherit'],
-  })
-  const deadline = Date.now() + 20_000
-  for (;;) {
-    const found = /"address":"([^"]+)","message":"(?:listening|guarding)"/.exec(readFileSync(logFile, 'utf8'))
-    if (found?.[1]) return { child, address: found[1] } satisfies Server
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`the ${name} did not start`)
-    await delay(50)
-  }
-}
-
-const running: ChildProcess[] = []
-const keyFile = (path: string) => {
-  writeFileSync(path, randomBytes(32).toString('base64'), { mode: 0o600 })
-  return path
-}
-
-async function startServers(cluster: Cluster, key: string, probed: boolean) {
-  const listen = `unix:${join(folder, 'v.sock')}`
-  const vault = await startServer(
-    'vault',
-    { DATABASE_URL: cluster.url({ user: 'florin_vault' }), FLORIN_KEY_FILE: key, FLORIN_VAULT_LISTEN: listen },
-    probed,
-  )
-  running.push(vault.child)
-  const api = await startServer(
-    'api',
-    {
-      DATABASE_URL: cluster.url({ user: 'florin_api' }),
-      FLORIN_CURSOR_KEYS: randomBytes(32).toString('base64'),
-      FLORIN_PORT: '0',
-      FLORIN_VAULT_URL: vault.address,
-    },
-    probed,
-  )
-  running.push(api.child)
-  return { vault: vault.child, api: api.child, port: Number(new URL(api.address).port) }
-}
-
-async function stopServers(): Promise<void> {
-  for (const child of running.splice(0).reverse()) {
-    if (child.exitCode !== null || child.signalCode !== null) continue
-    const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    await ended
-  }
-}
 
 /** Of nobody: the last digit makes the number valid. */
 function newNumber(): string {
@@ -143,36 +53,6 @@ function storeCards(port: number, token: string, duration = seconds): Promise<Lo
   return load({ port, connections, seconds: duration, makeRequest, wantedStatus: 201 })
 }
 
-async function runPgbench(cluster: Cluster, script: string): Promise<number> {
-  const args = ['-n', '-M', 'prepared', '-c', String(connections), '-j', '2', '-T', String(Math.ceil(seconds))]
-  const { stdout } = await promisify(execFile)(
-    join(cluster.binaries.directory, 'pgbench'),
-    [...args, '-f', script, cluster.url()],
-    { env: { ...process.env, PGCONNECT_TIMEOUT: '10' } },
-  )
-  const tps = /^tps = ([\d.]+)/m.exec(stdout)?.[1]
-  if (tps === undefined) throw new Error(`pgbench said:\n${stdout}`)
-  return Number(tps)
-}
-
-async function prepare(cluster: Cluster): Promise<string> {
-  const db = connect({
-    url: cluster.url({ user: 'florin_api' }),
-    applicationName: 'bench',
-    poolSize: 1,
-    onError: () => undefined,
-  })
-  const ctx = commandLineContext(db, 'bench')
-  await createMerchantAccount(ctx, { id: 'default', display_name: 'Default' })
-  const { private_key } = await createAPIKeyPair(ctx, {
-    display_name: 'Bench',
-    role_ids: [fullAccess],
-    merchant_account_ids: ['default'],
-  })
-  await db.close()
-  return signToken({ privateKeyPem: private_key ?? '' })
-}
-
 interface Totals {
   roundTrips: number
   beforeVaultMs: number
@@ -180,35 +60,21 @@ interface Totals {
   afterVaultMs: number
 }
 
-async function totalsOf(child: ChildProcess): Promise<Totals> {
-  const told = once(child, 'message')
-  child.send('totals')
-  const [totals] = (await told) as [Totals]
-  return totals
-}
-
-async function countersOf(admin: Database) {
-  const [row] = await admin.run<{ commits: number; flushes: number }>(sql`
-    select xact_commit as commits, (select wal_sync from pg_stat_wal) as flushes
-    from pg_stat_database where datname = current_database()`)
-  return { commits: row?.commits ?? 0, flushes: row?.flushes ?? 0 }
-}
-
-const countCards = async (admin: Database) =>
+const countCards = async ({ admin }: Rig) =>
   (await admin.run<{ count: number }>(sql`select count(*) from payment_methods`))[0]?.count ?? 0
 
 /** What a card costs, in a run that counts and is slower for it. */
-async function countCosts(cluster: Cluster, admin: Database, key: string, token: string) {
-  const [before, cardsBefore] = [await countersOf(admin), await countCards(admin)]
-  const { api, vault, port } = await startServers(cluster, key, true)
+async function countCosts(rig: Rig, token: string) {
+  const [before, cardsBefore] = [await rig.counters(), await countCards(rig)]
+  const { api, vault, port } = await rig.startServers({ probe: 'cards-probe.ts' })
   await storeCards(port, token, Math.min(1, seconds))
-  const [apiBefore, vaultBefore] = [await totalsOf(api), await totalsOf(vault)]
+  const [apiBefore, vaultBefore] = [await askProbe<Totals>(api), await askProbe<Totals>(vault)]
   const run = await storeCards(port, token)
-  const [apiAfter, vaultAfter] = [await totalsOf(api), await totalsOf(vault)]
+  const [apiAfter, vaultAfter] = [await askProbe<Totals>(api), await askProbe<Totals>(vault)]
   // PostgreSQL's processes hand in their counts when they end.
-  await stopServers()
+  await rig.stopServers()
   await delay(500)
-  const [after, cardsAfter] = [await countersOf(admin), await countCards(admin)]
+  const [after, cardsAfter] = [await rig.counters(), await countCards(rig)]
   const each = (total: number) => round(total / run.answers, 2)
   const meanMs = each(run.latencies.reduce((left, right) => left + right, 0))
   const time = {
@@ -232,20 +98,14 @@ async function countCosts(cluster: Cluster, admin: Database, key: string, token:
   }
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'fcb-'))
-const cluster = await startCluster({ dataDirectory: join(folder, 'pg') })
-const admin = connect({ url: cluster.url(), applicationName: 'bench', poolSize: 1, onError: () => undefined })
+const rig = await startRig({ environment: 'production', pool: options.pool, setup: 'cards.setup.sql' })
 try {
-  await migrate(cluster.url())
-  await admin.pool.query(readFileSync(join(root, 'bench/cards.setup.sql'), 'utf8'))
-  const token = await prepare(cluster)
-  const key = keyFile(join(folder, 'key'))
-  const script = join(root, 'bench/cards.pgbench.sql')
-  const postmaster = Number(readFileSync(join(cluster.directory, 'data/postmaster.pid'), 'utf8').split('\n')[0])
-  const { api, vault, port } = await startServers(cluster, key, false)
+  const token = await signToken({ privateKeyPem: rig.privateKeyPem })
+  const script = 'cards.pgbench.sql'
+  const servers = await rig.startServers({ nodeOptions: options['node-options'] })
   note('warming up')
-  await storeCards(port, token)
-  await runPgbench(cluster, script)
+  await storeCards(servers.port, token)
+  await rig.pgbench(script, { connections, seconds })
 
   const rates = { api: [] as number[], pgbench: [] as number[] }
   const latencies: number[] = []
@@ -253,31 +113,24 @@ try {
   let pgbenchCards = 0
   for (let count = 1; count <= rounds; count += 1) {
     // Alternating, so that whatever else the machine does falls on both.
-    const pids = () =>
-      [cpuOf(api.pid ?? 0), cpuOf(vault.pid ?? 0), cpuOfFamily(postmaster), cpuOf(process.pid)] as const
-    const [api0, vault0, postgres0, load0] = pids()
-    const run = await storeCards(port, token)
-    const [api1, vault1, postgres1, load1] = pids()
-    cpu.api += api1 - api0
-    cpu.vault += vault1 - vault0
-    cpu.postgresql += postgres1 - postgres0
-    cpu.load += load1 - load0
+    const start = rig.cpu(servers)
+    const run = await storeCards(servers.port, token)
+    const middle = rig.cpu(servers)
+    for (const name of ['api', 'vault', 'postgresql', 'load'] as const) cpu[name] += middle[name] - start[name]
     for (const latency of run.latencies) latencies.push(latency)
     const stored = run.answers / run.seconds
-    const bare = await runPgbench(cluster, script)
-    cpu.pgbench += cpuOfFamily(postmaster) - postgres1
+    const bare = await rig.pgbench(script, { connections, seconds })
+    cpu.pgbench += rig.cpu(servers).postgresql - middle.postgresql
     pgbenchCards += bare * Math.ceil(seconds)
     rates.api.push(stored)
     rates.pgbench.push(bare)
     note(`round ${count} of ${rounds}: ${Math.round(stored)} cards/s through the API, ${Math.round(bare)}/s by pgbench`)
   }
-  await stopServers()
+  await rig.stopServers()
 
   note('counting')
-  const costs = await countCosts(cluster, admin, key, token)
+  const costs = await countCosts(rig, token)
   const cards = latencies.length
-  const sorted = latencies.sort((left, right) => left - right)
-  const at = (share: number) => round(sorted[Math.floor(sorted.length * share)] ?? 0, 2)
   const ratio = median(rates.api.map((rate, index) => rate / (rates.pgbench[index] ?? 0)))
   const passed = ratio >= ratioFloor
   console.log(
@@ -288,7 +141,7 @@ try {
       pgbench_per_second: Math.round(median(rates.pgbench)),
       ratio: round(ratio, 3),
       ratio_floor: ratioFloor,
-      latency_ms: { p50: at(0.5), p95: at(0.95), p99: at(0.99) },
+      latency_ms: percentiles(latencies),
       cpu_ms_per_card: {
         api: round(cpu.api / cards, 3),
         vault: round(cpu.vault / cards, 3),
@@ -302,9 +155,5 @@ try {
   )
   process.exitCode = passed ? 0 : 1
 } finally {
-  await stopServers()
-  await admin.close()
-  await cluster.stop()
-  rmSync(cluster.directory, { recursive: true, force: true })
-  rmSync(folder, { recursive: true, force: true })
+  await rig.close()
 }

@@ -4,6 +4,7 @@ import { describeApi } from '../src/http/openapi.ts'
 import { renderReference } from '../src/http/reference/page.ts'
 import { routes } from '../src/http/routes.ts'
 import { renderSettings } from './configuration.ts'
+import { describeSandbox, renderSandbox } from './sandbox.ts'
 
 /** Writes everything that is generated from the code; with --check it only says what is out of date. */
 const root = join(import.meta.dirname, '..')
@@ -14,6 +15,8 @@ const generated: Record<string, string> = {
   'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'public/docs/index.html': renderReference(document),
   'docs/configuration.md': renderSettings(),
+  'docs/sandbox.md': renderSandbox(),
+  'docs/sandbox.json': describeSandbox(),
 }
 
 const current = (file: string) => {

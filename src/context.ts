@@ -1,3 +1,4 @@
+import type { Connectors } from './connectors/payment.ts'
 import type { Accounts } from './platform/accounts.ts'
 import type { Log } from './platform/log.ts'
 import type { Db } from './platform/postgres.ts'
@@ -21,6 +22,7 @@ export interface Caller {
 export interface Context {
   db: Db
   vault: Vault
+  connectors: Connectors
   now: () => Date
   log: Log
   requestId: string

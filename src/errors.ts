@@ -14,6 +14,11 @@ export const errorTable = {
   not_found: [404, 'The resource could not be found', 'The resource does not exist, or the caller may not know of it.'],
   method_not_allowed: [405, 'Method Not Allowed', 'The path exists, but not with this method; see the `Allow` header.'],
   duplicate_record: [409, 'Generic error', 'Another resource already has this value; `resource_id` names it.'],
+  concurrent_request: [
+    409,
+    'Generic error',
+    'A request with the same idempotency key is still running; ask again when it has been answered.',
+  ],
   too_early: [425, 'Generic error', 'The request came as TLS early data and could be a replay; send it again.'],
   too_many_requests: [429, 'Generic error', 'The browser token made too many requests; wait for `Retry-After`.'],
   server_error: [
@@ -83,6 +88,11 @@ export const invalidBody = (pointer: string, type: string, message: string) =>
 export const notFound = () => new ApiError('not_found')
 
 export const forbidden = (message: string) => new ApiError('forbidden', { message })
+
+export const concurrentRequest = () =>
+  new ApiError('concurrent_request', {
+    message: 'A request with this idempotency key is still running; send it again in a moment to get its answer',
+  })
 
 export const duplicateRecord = (message: string, resourceId: string | null) =>
   new ApiError('duplicate_record', { message, resourceId })

@@ -77,6 +77,18 @@ function edge<Row>(
   return { direction, inclusive: !page.position.inclusive, id: page.position.id }
 }
 
+/** A page of rows that are in memory, all of them, oldest first. */
+export function pageOf<Row>(
+  all: readonly Row[],
+  { limit, position }: PageRequest,
+  idOf: (row: Row) => string,
+): PageRows<Row> {
+  const newer = position?.direction === 'newer'
+  const isAhead = (id: string) => !position || (id === position.id ? position.inclusive : newer === id > position.id)
+  const ahead = (newer ? all : all.toReversed()).filter((row) => isAhead(idOf(row)))
+  return { rows: ahead.slice(0, limit + 1), hasBehind: ahead.length < all.length }
+}
+
 /** Each account adds a scan to the plan; a key pair bound to more is served by one scan over all of them. */
 const mostScans = 50
 

@@ -162,15 +162,21 @@ export async function send<Body = Record<string, unknown>>(
   { token, headers = {}, body, rawBody }: RequestOptions = {},
 ): Promise<Answer<Body>> {
   const payload = rawBody ?? (body === undefined ? undefined : JSON.stringify(body))
-  const response = await fetch(baseUrl + path, {
-    method,
-    headers: {
-      ...(token !== undefined && token !== '' && { authorization: `Bearer ${token}` }),
-      ...(payload !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(payload !== undefined && { body: payload as string }),
-    redirect: 'manual',
+  const ask = () =>
+    fetch(baseUrl + path, {
+      method,
+      headers: {
+        ...(token !== undefined && token !== '' && { authorization: `Bearer ${token}` }),
+        ...(payload !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(payload !== undefined && { body: payload as string }),
+      redirect: 'manual',
+    })
+  // A kept connection may be closed at the moment it is used again; what only reads may ask twice.
+  const response = await ask().catch((error: unknown) => {
+    if (method === 'GET' || method === 'HEAD') return ask()
+    throw error
   })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''

@@ -5,23 +5,22 @@ import { expect, test } from 'vitest'
 const root = join(import.meta.dirname, '..')
 
 test('bench:auth runs and reports its figures; in CI no figure decides', async () => {
-  const output = await new Promise<string>((resolve) => {
-    const args = ['bench/auth.ts', '--rounds', '1', '--seconds', '1', '--tokens', '50']
-    execFile(process.execPath, args, { cwd: root }, (_error, stdout) => resolve(stdout))
-  })
-  const report = JSON.parse(output.trim().split('\n').at(-1) ?? '{}') as Record<string, unknown>
+  const { report } = await run(['bench/auth.ts', '--rounds', '1', '--seconds', '1', '--tokens', '50'])
   expect(report).toMatchObject({ bench: 'auth', ratio: expect.any(Number), passed: expect.any(Boolean) })
   expect(report['fresh_token_per_second']).toBeGreaterThan(0)
 })
 
-test('bench:cards runs and reports its figures; in CI no figure decides', { timeout: 120_000 }, async () => {
-  const { code, stdout, stderr } = await new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    const args = ['bench/cards.ts', '--rounds', '1', '--seconds', '1', '--connections', '4']
-    execFile(process.execPath, args, { cwd: root }, (error, stdout, stderr) =>
-      resolve({ code: error?.code ?? 0, stdout, stderr }),
-    )
+function run(args: string[]): Promise<{ code: unknown; report: Record<string, unknown>; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd: root }, (error, stdout, stderr) => {
+      const report = JSON.parse(stdout.trim().split('\n').at(-1) || '{}') as Record<string, unknown>
+      resolve({ code: error?.code ?? 0, report, stderr })
+    })
   })
-  const report = JSON.parse(stdout.trim().split('\n').at(-1) || '{}') as Record<string, unknown>
+}
+
+test('bench:cards runs and reports its figures; in CI no figure decides', { timeout: 120_000 }, async () => {
+  const { code, report, stderr } = await run('bench/cards.ts --rounds 1 --seconds 1 --connections 4'.split(' '))
   expect(report, stderr).toMatchObject({
     bench: 'cards',
     connections: 4,
@@ -38,5 +37,31 @@ test('bench:cards runs and reports its figures; in CI no figure decides', { time
   const { api, vault } = report['round_trips_per_card'] as { api: number; vault: number }
   expect(api).toBeLessThan(1.5)
   expect(vault).toBeLessThan(1.5)
+  expect(code).toBe(report['passed'] ? 0 : 1)
+})
+
+test('bench:pay: 3 commits and 10 round trips at most; no other figure decides in CI', {
+  timeout: 120_000,
+}, async () => {
+  const { code, report, stderr } = await run(
+    'bench/pay.ts --rounds 1 --seconds 1 --connections 4 --tokens 50'.split(' '),
+  )
+  const percentiles = { p50: expect.any(Number), p95: expect.any(Number), p99: expect.any(Number) }
+  expect(report, stderr).toMatchObject({
+    bench: 'pay',
+    connections: 4,
+    ratio: expect.any(Number),
+    fresh_token_per_second: expect.any(Number),
+    latency_ms: percentiles,
+    own_time_ms: percentiles,
+    cpu_ms_per_payment: { api: expect.any(Number), vault: expect.any(Number), postgresql: expect.any(Number) },
+    passed: expect.any(Boolean),
+  })
+  expect(report['payments_per_second']).toBeGreaterThan(0)
+  expect(report['pgbench_per_second']).toBeGreaterThan(0)
+  // These are counted, not timed.
+  expect(report['commits_per_payment']).toBeLessThanOrEqual(3)
+  const { api_one_at_a_time: alone } = report['round_trips_per_payment'] as { api_one_at_a_time: number }
+  expect(alone).toBeLessThanOrEqual(10)
   expect(code).toBe(report['passed'] ? 0 : 1)
 })

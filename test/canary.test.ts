@@ -2,6 +2,13 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type CanaryClient, createClient } from './canary-client.ts'
 import {
+  waysToPay,
+  waysToPayIntoARefusal,
+  waysToPayOnly,
+  waysToPaySilently,
+  waysToPayWithoutVault,
+} from './canary-payments.ts'
+import {
   card,
   idOf,
   sendAll,
@@ -19,6 +26,13 @@ import { makeCardNumber, useFolder, writeKeyFile } from './vault.ts'
 
 const count = Number(process.env['CANARIES'] ?? 1_000)
 const folder = useFolder()
+const service = {
+  display_name: 'Sandbox',
+  payment_service_definition_id: 'mock-card',
+  fields: [{ key: 'merchant_id', value: 'shop' }],
+  accepted_currencies: ['EUR'],
+  accepted_countries: ['DE'],
+}
 /** What the sandbox's updater says follows any other card of this scheme. */
 const replacement = '4111111111111111'
 
@@ -45,23 +59,29 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
   const client: CanaryClient = { ...connection, buyerId: idOf(buyer) }
   const taken = card('4111111111111111', { external_identifier: 'canary-taken' })
   expect((await client.call('POST', '/payment-methods', { body: taken })).status).toBe(201)
+  expect((await client.call('POST', '/payment-services', { body: service })).status).toBe(201)
 
   let used = 0
   const take = (share: number) => numbers.slice(used, (used += Math.ceil(count * share)))
   const go = (some: readonly string[], how: Record<string, Way>) =>
     sendAll(client, some, how, ({ text }) => answers.push(text))
   await updateAccounts(deployment, client, query, take(0.02).slice(0, 24), async () => {
-    expect(await go(take(0.05), waysWithoutVault)).toEqual([])
+    expect(await go(take(0.05), { ...waysWithoutVault, ...waysToPayWithoutVault })).toEqual([])
   })
   deployment.processes.vault.kill('SIGSTOP')
-  expect(await go(take(0.016), waysWithoutVault)).toEqual([])
+  expect(await go(take(0.016), { ...waysWithoutVault, ...waysToPayWithoutVault })).toEqual([])
   deployment.processes.vault.kill('SIGCONT')
-  expect(await withConnectionsCut(query, () => go(take(0.1), waysToStore))).toEqual([])
+  expect(await withConnectionsCut(query, () => go(take(0.1), { ...waysToStore, ...waysToPayOnly }))).toEqual([])
   for (const table of ['payment_methods', 'vault.secrets']) {
-    expect(await withRowsRefused(query, table, () => go(take(0.03), waysIntoARefusal))).toEqual([])
+    const used = { ...waysIntoARefusal, ...waysToPayIntoARefusal }
+    expect(await withRowsRefused(query, table, () => go(take(0.03), used))).toEqual([])
+  }
+  const tables = { transactions: waysToPayIntoARefusal, sandbox_card_operations: waysToPaySilently }
+  for (const [table, used] of Object.entries(tables)) {
+    expect(await withRowsRefused(query, table, () => go(take(0.02), used))).toEqual([])
   }
   const sent = numbers.slice(used)
-  expect(await go(sent, ways)).toEqual([])
+  expect(await go(sent, { ...ways, ...waysToPay })).toEqual([])
   const sendingSeconds = seconds()
   // The same connections go on with other things, as they would.
   for (let round = 0; round < 10; round += 1) {
@@ -88,7 +108,7 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
   const sizes = Object.fromEntries([...sinks].map(([name, sink]) => [name, sink.length]))
   const figures = {
     canaries: count,
-    ways: Object.keys(ways).length,
+    ways: Object.keys(ways).length + Object.keys(waysToPay).length,
     hits: hits.length,
     sendingSeconds,
     seconds: seconds(),
@@ -140,7 +160,7 @@ async function withConnectionsCut(query: Query, work: () => Promise<string[]>): 
   })()
   const unexpected = await work().finally(() => (done = true))
   await cutting
-  return unexpected.filter((answer) => !/^stored: 50[04] /.test(answer))
+  return unexpected.filter((answer) => !/^(stored|paid): 50[04] /.test(answer))
 }
 
 /** PostgreSQL's message of a refused row quotes the row. */

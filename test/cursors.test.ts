@@ -332,7 +332,9 @@ describe.each(lists.map((route) => [route.path, route] as const))('over HTTP, GE
       name === 'cursor' || name === 'limit' ? [] : [`&${name}=${encodeURIComponent(fitting(schema as Schema))}`],
     )
     const header = (value: string) => ({ 'X-Service-Merchant-Account-ID': value })
+    const elsewhere = route.path.includes('{') ? [await firstCursor(route, otherPayment)] : []
     const { problems } = await refusals([
+      ...elsewhere.map((cursor): [string, string] => ['the same list of another resource', cursor]),
       ...foreign.map((cursor): [string, string] => ['another list', cursor]),
       ...filters.map((query): [string, string, string] => ['another filter', good, query]),
       ['another account header', good, '', header('other')],
@@ -364,16 +366,33 @@ const [oldKey, newKey, strangeKey] = [randomBytes(32), randomBytes(32), randomBy
 )
 const api = useApi({ cursorKeys: new Secret(oldKey ?? '') })
 let otherToken: string
+/** Of which there are events, each with a list of its own. */
+let payment: string
+let otherPayment: string
 let rotated: Api[]
 let stranger: Api
 
 beforeAll(async () => {
   const card = { method: 'card', number: '4111111111111111', expiration_date: '12/30' }
+  const service = {
+    display_name: 'Cards',
+    payment_service_definition_id: 'mock-card',
+    fields: [{ key: 'merchant_id', value: 'shop' }],
+    accepted_currencies: ['EUR'],
+    accepted_countries: ['DE'],
+  }
   for (let index = 0; index < 3; index += 1) {
     await api.makeKeyPair({ merchantAccountIds: ['default'] })
     await api.request('POST', '/buyers', { body: {} })
     await api.request('POST', '/payment-methods', { body: card })
+    await api.request('POST', '/payment-services', { body: service })
   }
+  const pay = async () => {
+    const body = { amount: 100, currency: 'EUR', country: 'DE', payment_method: card }
+    return (await api.request<{ id: string }>('POST', '/transactions', { body })).body.id
+  }
+  payment = await pay()
+  otherPayment = await pay()
   otherToken = await api.makeToken(await api.makeKeyPair())
   const start = (keys: string) =>
     startApi(apiConfig(api.database.url('florin_api'), { cursorKeys: new Secret(keys) }), () => undefined)
@@ -392,22 +411,33 @@ function list(
     headers = {},
     token = api.token(),
     url = api.url(),
+    transaction = payment,
   }: {
     cursor?: string
     query?: string
     headers?: Record<string, string>
     token?: string
     url?: string
+    transaction?: string
   },
 ): Promise<Answer<Collection<unknown>>> {
   const start = cursor === undefined ? '?limit=1' : `?cursor=${encodeURIComponent(cursor)}`
-  return send(url, 'GET', route.path + start + query, { token, headers })
+  const path = route.path.replace('{transaction_id}', transaction)
+  return send(url, 'GET', path + start + query, { token, headers })
 }
 
-async function firstCursor(route: Route): Promise<string> {
-  const { body } = await list(route, {})
+async function firstCursor(route: Route, transaction = payment): Promise<string> {
+  const { body } = await list(route, { transaction })
+  if (route.id === 'listPaymentServiceDefinitions') return endOf(route)
   if (!body.next_cursor) throw new Error(`${route.path} needs two items for this test`)
   return body.next_cursor
+}
+
+/** Of a list that comes with the service and is too short for a second page: beyond its last item, sealed as the api does. */
+function endOf(route: Route): string {
+  const caller = { keyPairId: api.owner().id, accountHeader: undefined }
+  const end = { ...position(), id: '00000000-0000-0000-0000-000000000000' }
+  return seal(createCursorCodec([Buffer.from(oldKey ?? '', 'base64')]), { route, query: {}, caller }, end)
 }
 
 function isCursorRefusal({ validation }: Route, { status, body }: Answer<unknown>): boolean {

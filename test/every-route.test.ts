@@ -27,6 +27,7 @@ import {
   succeeds,
 } from './every-route/checks-http.ts'
 import { checksItsBody, checksItsQuery, idsAreChecked, reportsEverythingAtOnce } from './every-route/checks-input.ts'
+import { answersAsPreferred, answersOncePerKey } from './every-route/checks-repeats.ts'
 import { type Mistake, probeRoutes } from './every-route/probes.ts'
 import { type Check, problemsOf, type Subject } from './every-route/run.ts'
 
@@ -50,6 +51,8 @@ const checks: Record<string, Check> = {
   'reports everything that is wrong in one answer': reportsEverythingAtOnce,
   'takes the merchant account header as declared': takesTheAccountHeader,
   'answers HEAD like GET without a body': answersHead,
+  'does what it is asked once per key, where it takes keys': answersOncePerKey,
+  'answers with what is preferred, where it has a choice': answersAsPreferred,
 }
 
 const api = useApi()
@@ -120,6 +123,7 @@ describe('the checks', () => {
       cursors: createCursorCodec([randomBytes(32)]),
       db,
       vault: api.vault.client(),
+      connectors: new Map(),
       now,
       log: createLog({ level: 'silent', process: 'test' }),
       metrics: { observeRequest: () => undefined },
@@ -164,6 +168,9 @@ describe('the checks', () => {
     ['a fault', succeeds, /GET .* → 500 .*is a fault of ours/],
     ['unknown fields are taken', checksItsBody, /POST .* → 201 .*should be 400/],
     ['not described', succeeds, /is not in openapi\.json/],
+    ['keys are ignored', answersOncePerKey, /POST .* → 201 .*should be the first answer again/],
+    ['a key answers any request', answersOncePerKey, /POST .* → 201 .*should be 400 and name the header/],
+    ['preferences are ignored', answersAsPreferred, /POST .* → 201 .*should be a probe-report/],
   ])('report a route with this mistake: %s', async (mistake, check, problem) => {
     expect(await allProblems(mistake, [check])).toContainEqual(expect.stringMatching(problem))
   })

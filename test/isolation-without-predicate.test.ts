@@ -1,6 +1,6 @@
 import { beforeAll, expect, test, vi } from 'vitest'
 import { useApi } from './api.ts'
-import { buildWorld, disableRowLevelSecurity, findLeaks, type World } from './isolation-checks.ts'
+import { buildWorld, disableRowLevelSecurity, findLeaks, leakTimeoutMs, type World } from './isolation-checks.ts'
 
 // A build in which every store has forgotten its predicate.
 vi.mock('../src/platform/accounts.ts', async (importOriginal) => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await buildWorld(api)
 })
 
-test('row level security alone lets nothing through to another account', async () => {
+test('row level security alone lets nothing through to another account', { timeout: leakTimeoutMs }, async () => {
   const { asked, ownSeen, problems } = await findLeaks(world)
   expect(problems).toEqual([])
   expect(asked).toBeGreaterThan(1_000)
@@ -24,7 +24,9 @@ test('row level security alone lets nothing through to another account', async (
 })
 
 // Last in this file: there is no way back. It also shows that the predicate really is gone above.
-test('with both walls down the same questions do find leaks, in reads and in writes', async () => {
+test('with both walls down the same questions do find leaks, in reads and in writes', {
+  timeout: leakTimeoutMs,
+}, async () => {
   await disableRowLevelSecurity(api)
   const { problems } = await findLeaks(world)
   expect(problems).toContainEqual(expect.stringMatching(/GET \/api-key-pairs\?limit=100.*shows /))

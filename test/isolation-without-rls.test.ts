@@ -17,6 +17,7 @@ import {
   buildWorld,
   disableRowLevelSecurity,
   findLeaks,
+  leakTimeoutMs,
   othersOf,
   readTables,
   type World,
@@ -34,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 
-test("the stores' predicates alone let nothing through to another account", async () => {
+test("the stores' predicates alone let nothing through to another account", { timeout: leakTimeoutMs }, async () => {
   const { asked, ownSeen, problems } = await findLeaks(world)
   expect(problems).toEqual([])
   expect(asked).toBeGreaterThan(1_000)

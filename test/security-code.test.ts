@@ -21,6 +21,14 @@ const codes = {
 }
 type Codes = (typeof codes)['first']
 
+const service = {
+  display_name: 'Sandbox',
+  payment_service_definition_id: 'mock-card',
+  fields: [{ key: 'merchant_id', value: 'shop' }],
+  accepted_currencies: ['EUR'],
+  accepted_countries: ['DE'],
+}
+
 const folder = useFolder()
 const visa = '4242424242424242'
 const unknownId = '01900000-0000-7000-8000-000000000000'
@@ -44,6 +52,38 @@ const bodies = ({ three, four, letters, short, long }: Codes, buyerId: string): 
   [400, card(visa, { expiration_date: three })],
 ]
 
+const payment = (number: string, security_code: unknown, more: object = {}) => ({
+  amount: 1299,
+  currency: 'EUR',
+  country: 'DE',
+  payment_method: card(number, { security_code }),
+  ...more,
+})
+
+const payments = ({ three, four, letters, short, long }: Codes): [status: number, body: object][] => [
+  [201, payment(visa, three)],
+  [201, payment('378282246310005', four)],
+  [201, payment(visa, three, { intent: 'capture' })],
+  [201, payment(visa, three, { amount: 200_009 })],
+  [201, payment(visa, three, { amount: 300_009 })],
+  [201, payment(visa, three, { currency: 'SEK' })],
+  [201, payment(visa, three, { store: true })],
+  [201, payment(visa, three, { store: true, amount: 200_009 })],
+  [201, payment('4000000000000127', three)],
+  [201, payment('4000000000003006', three)],
+  [201, payment('4000000000003014', three)],
+  [400, payment(visa, three, { merchant_initiated: true })],
+  [400, payment(visa, three, { payment_service_id: unknownId })],
+  [400, payment(visa, three, { cvv: three, card: { cvc: four } })],
+  [400, payment('4242424242424241', three)],
+  [400, payment(visa, letters)],
+  [400, payment(visa, short)],
+  [400, payment(visa, long)],
+  [400, payment(visa, Number(three))],
+  [400, { ...payment(visa, three), payment_method: { ...card(visa), cvv: three } }],
+  [400, { ...payment(visa, three), payment_method: { method: 'id', id: unknownId, security_code: three } }],
+]
+
 async function sendEverything(deployment: Deployment, client: CanaryClient, query: Query, used: Codes): Promise<void> {
   const store = (body: object, options: object = {}) => client.call('POST', '/payment-methods', { body, ...options })
   const statuses: [number, number][] = []
@@ -61,7 +101,19 @@ async function sendEverything(deployment: Deployment, client: CanaryClient, quer
   await check(400, client.call('GET', `/payment-methods/${used.three}`))
   await check(404, client.call('GET', `/cards/${used.three}`))
   await check(200, client.call('GET', '/roles', { headers: { 'x-request-id': used.three, traceparent: used.four } }))
+  const pay = (paying: object, headers: Record<string, string> = {}) =>
+    client.call('POST', '/transactions', { body: paying, headers })
+  for (const [status, paying] of payments(used)) await check(status, pay(paying))
+  const key = { 'idempotency-key': 'a-key' }
+  await check(201, pay(payment(visa, used.three), key))
+  // Another code does not make it another request.
+  await check(201, pay(payment(visa, used.four), key))
+  await check(400, pay(payment(visa, used.three, { amount: 1 }), key))
   const stored = idOf(await store(card(visa, { security_code: used.three, expiration_date: '02/30' })))
+  await check(
+    201,
+    pay({ ...payment(visa, ''), payment_method: { method: 'id', id: stored, security_code: used.three } }),
+  )
   await check(400, client.call('PUT', `/payment-methods/${stored}`, { body: { security_code: used.three } }))
   await check(201, client.call('POST', '/account-updater/jobs', { body: { payment_method_ids: [stored] } }))
   const asked = () => query<{ status: string }>('select status from account_updater_inquiries')
@@ -69,6 +121,7 @@ async function sendEverything(deployment: Deployment, client: CanaryClient, quer
   await check(204, client.call('DELETE', `/payment-methods/${stored}`))
   await deployment.stop('vault', 'SIGTERM')
   await check(504, store(body))
+  await check(504, pay(payment(visa, used.three)))
   expect(statuses.map(([, status]) => status)).toEqual(statuses.map(([wanted]) => wanted))
 }
 
@@ -105,6 +158,9 @@ const mask = (text: string) =>
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+]00(:00)?| UTC)?/g, '<time>')
     .replaceAll(/\\+x([0-9a-f]{58,})/g, (_match, bytes: string) => `<${bytes.length / 2} bytes>`)
+    // What the processor makes up, and ids in another spelling.
+    .replaceAll(/\b(\d{15}|\d{6})\b/g, '<digits>')
+    .replaceAll(/(reconciliation_id[\\"]+: ?[\\"]+)\w+/g, '$1<id>')
     .replaceAll(/"duration_ms":[\d.]+/g, '"duration_ms":<duration>')
     // The vault adds up its encryptions every ten seconds: in how many steps is chance.
     .replaceAll(/(set encryptions = .*\n.*parameters: \$1 = )'\d+'/g, "$1'<count>'")
@@ -136,11 +192,13 @@ test('two runs that differ in the security code alone leave the same behind', { 
   const preparing = await startDeployment({ ...common, database: 'prepared' })
   const token = await preparing.token()
   await send(preparing.processes.api.url, 'POST', '/buyers', { token, body: { display_name: 'Buyer' } })
+  await send(preparing.processes.api.url, 'POST', '/payment-services', { token, body: service })
   for (const kind of ['api', 'worker', 'vault'] as const) await preparing.stop(kind, 'SIGTERM')
 
   const first = await run({ ...common, database: 'run' }, 'prepared', codes.first)
   const second = await run({ ...common, database: 'run' }, 'prepared', codes.second)
-  expect(first.get('public.payment_methods')?.split('\n')).toHaveLength(3)
+  expect(first.get('public.payment_methods')?.split('\n')).toHaveLength(5)
+  expect(first.get('public.transactions')?.split('\n')).toHaveLength(13)
   expect(differences(first, second)).toEqual([])
 
   // Wherever the code were written, and however, the comparison would tell.
@@ -156,5 +214,7 @@ test('two runs that differ in the security code alone leave the same behind', { 
   const sizes = Object.fromEntries(
     [...first].map(([name, { length }]) => [name, length]).filter(([, length]) => length),
   )
-  process.stdout.write(`${JSON.stringify({ requests: bodies(codes.first, '').length + 14, differences: 0, sizes })}\n`)
+  process.stdout.write(
+    `${JSON.stringify({ requests: bodies(codes.first, '').length + payments(codes.first).length + 19, differences: 0, sizes })}\n`,
+  )
 })

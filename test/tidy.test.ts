@@ -11,37 +11,39 @@ const mayImport: Record<string, readonly string[]> = {
     'jobs',
     'operations',
     'connectors',
+    'ports',
     'events',
     'vault',
     'vault-client',
     'platform',
     'kernel',
   ],
-  cli: ['cli', 'main', 'operations', 'cards', 'vault-client', 'platform', 'kernel'],
-  http: ['http', 'routes', 'events', 'vault-client', 'kernel', 'platform'],
+  cli: ['cli', 'main', 'operations', 'connectors', 'cards', 'vault-client', 'platform', 'kernel'],
+  http: ['http', 'routes', 'events', 'ports', 'vault-client', 'kernel', 'platform'],
   routes: ['http', 'operations', 'schema'],
-  jobs: ['jobs', 'operations', 'connectors', 'cards', 'events', 'vault-client', 'kernel', 'platform'],
+  jobs: ['jobs', 'operations', 'ports', 'cards', 'events', 'vault-client', 'kernel', 'platform'],
   operations: [
     'operations',
     'rules',
     'store',
     'schema',
-    'connectors',
+    'ports',
     'cards',
     'events',
     'vault-client',
     'kernel',
     'platform',
   ],
-  store: ['rules', 'schema', 'kernel', 'platform'],
-  schema: ['schema', 'rules', 'kernel'],
-  rules: ['rules', 'kernel'],
-  connectors: ['connectors', 'cards', 'kernel', 'platform'],
+  store: ['store', 'rules', 'schema', 'kernel', 'platform'],
+  schema: ['schema', 'rules', 'ports', 'kernel'],
+  rules: ['rules', 'ports', 'kernel'],
+  connectors: ['connectors', 'ports', 'cards', 'kernel', 'platform'],
+  ports: ['ports'],
   cards: ['cards', 'kernel', 'platform'],
   events: ['events', 'schema', 'kernel', 'platform'],
   vault: ['vault', 'vault-client', 'platform'],
   'vault-client': ['vault-client', 'platform'],
-  kernel: ['kernel', 'vault-client', 'platform'],
+  kernel: ['kernel', 'ports', 'vault-client', 'platform'],
   platform: ['platform'],
 }
 
@@ -75,6 +77,9 @@ const areaOf = (path: string) => /^src\/areas\/([^/]+)\//.exec(path)?.[1]
 /** The vault's door: what the other processes may know of it. */
 const vaultClient = ['client', 'connection', 'protocol', 'tls-identity'].map((name) => `src/vault/${name}.ts`)
 
+/** What providers look like from inside; who they are is for `main` to know. */
+const ports = ['payment', 'account-updater'].map((name) => `src/connectors/${name}.ts`)
+
 const areaLayers = ['routes', 'schema', 'operations', 'rules', 'store', 'jobs']
 
 /**
@@ -83,6 +88,7 @@ const areaLayers = ['routes', 'schema', 'operations', 'rules', 'store', 'jobs']
  */
 function layerOf(path: string): string {
   if (vaultClient.includes(path)) return 'vault-client'
+  if (ports.includes(path)) return 'ports'
   const [, folder = '', , ...inner] = path.split('/')
   if (!areaOf(path)) return folder.endsWith('.ts') ? 'kernel' : folder
   const [first = '', second] = inner.map((name) => name.replace('.ts', ''))

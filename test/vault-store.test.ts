@@ -77,6 +77,15 @@ test('removing leaves no row of any field, and nobody else’s is touched', asyn
   await vault.client().remove([])
 })
 
+test('removing single fields leaves the others, and everybody else’s', async () => {
+  const [reference, bystander] = [owner('removals'), owner('removals')]
+  for (const one of [reference, bystander]) await vault.client().storeSecrets(one, { password: 'x', 'field.key': 'y' })
+  await vault.client().remove([reference], ['field.key', 'never-there'])
+  const fields = ['password', 'field.key']
+  expect(await vault.client().readSecrets(reference, fields)).toEqual({ password: 'x' })
+  expect(await vault.client().readSecrets(bystander, fields)).toEqual({ password: 'x', 'field.key': 'y' })
+})
+
 test('owners of old rows are listed in key order, each once, page by page', async () => {
   const references = Array.from({ length: 25 }, () => owner('sweep'))
   await Promise.all(references.map((reference) => vault.client().storeCard(reference, makeCardNumber())))

@@ -56,13 +56,31 @@ function hasFile(db: Db): Promise<boolean> {
   return isThere
 }
 
+/** The database hears of the first eight digits, which an answer shows too; which of the steps behind them it is, we see here. */
 async function findNarrowest(db: Db, start: number): Promise<BinRow | undefined> {
-  const [row] = await db.run<BinRow>(sql`
-    select scheme, additional_schemes, card_type, issuer, country
+  const first = start - (start % stepsBehindEight)
+  const rows = await db.run<BinRow & { at: number; bin_start: number | null }>(sql`
+    select at, bin_start, scheme, additional_schemes, card_type, issuer, country
     from (
-      select bin_start, bin_end from card_bin_steps
-      where made_by = (select made_by from card_bin_current) and at <= ${start}
-      order by at desc limit 1
-    ) as step join card_bins using (bin_start, bin_end)`)
-  return row
+      (
+        select at, bin_start, bin_end from card_bin_steps
+        where made_by = (select made_by from card_bin_current) and at <= ${first} order by at desc limit 1
+      )
+      union all
+      (
+        select at, bin_start, bin_end from card_bin_steps
+        where made_by = (select made_by from card_bin_current) and at > ${first} and at < ${first + stepsBehindEight}
+        order by at limit ${stepsBehindEight}
+      )
+    ) as step
+      -- By its limit a look-up for each step: no guess of how many there are makes PostgreSQL read the table.
+      left join lateral (
+        select scheme, additional_schemes, card_type, issuer, country from card_bins
+        where card_bins.bin_start = step.bin_start and card_bins.bin_end = step.bin_end limit 1
+      ) as bin on true
+    order by at`)
+  const row = rows.findLast(({ at }) => at <= start)
+  return !row || row.bin_start === null ? undefined : row
 }
+
+const stepsBehindEight = 10 ** (binDigits - 8)

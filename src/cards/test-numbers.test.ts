@@ -3,21 +3,31 @@ import { cardSchemeIds } from '../card-schemes.ts'
 import { detectCard } from './detect.ts'
 import { cardTypes } from './facts.ts'
 import { passesLuhn } from '../platform/luhn.ts'
-import { findTestFacts, isTestNumber, testNumbers } from './test-numbers.ts'
+import { findTestFacts, forcingNumbers, isTestNumber, testNumbers } from './test-numbers.ts'
 
-test.each(testNumbers)('$number is a number of $scheme by the range table too', ({ number, scheme }) => {
+const everyNumber = [...testNumbers, ...forcingNumbers]
+
+test.each(everyNumber)('$number is a number of $scheme by the range table too', ({ number, scheme }) => {
   expect(number).toMatch(/^\d{13,19}$/)
   expect(passesLuhn(number)).toBe(true)
   expect(detectCard(number)).toMatchObject({ scheme, lengthFits: true })
 })
 
 test('every entry is well formed and none is there twice', () => {
-  for (const { scheme, additionalSchemes, cardType, country } of testNumbers) {
+  for (const { scheme, additionalSchemes, cardType, country } of everyNumber) {
     expect(cardSchemeIds).toEqual(expect.arrayContaining([scheme, ...additionalSchemes]))
     expect(cardTypes).toContain(cardType)
     expect(country).toMatch(/^[A-Z]{2}$/)
   }
-  expect(new Set(testNumbers.map(({ number }) => number)).size).toBe(testNumbers.length)
+  expect(new Set(everyNumber.map(({ number }) => number)).size).toBe(everyNumber.length)
+})
+
+test('a number that forces an outcome is a test number of its own: no two force the same', () => {
+  expect(new Set(forcingNumbers.map(({ forces }) => forces)).size).toBe(forcingNumbers.length)
+  for (const { number } of forcingNumbers) {
+    expect(isTestNumber(number)).toBe(true)
+    expect(findTestFacts(number)).toMatchObject({ scheme: 'visa', cardType: 'credit', country: 'US' })
+  }
 })
 
 test('every scheme that issues both has a credit and a debit card; the debit schemes have a debit card', () => {

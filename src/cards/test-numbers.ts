@@ -65,6 +65,48 @@ const published = `
 135410014004955      uatp                         credit   US  charges an airline's customer
 `
 
+/** What a card can make the sandbox's processor do. A code alone is a refusal with it. */
+export type Force =
+  | 'issuer_decline'
+  | 'insufficient_funds'
+  | 'expired_payment_method'
+  | 'incorrect_cvv'
+  | 'suspected_fraud'
+  | 'canceled_payment_method'
+  | 'unavailable_payment_method'
+  | 'unknown_payment_method'
+  | 'service_error'
+  | 'pending'
+  | 'timeout_before'
+  | 'timeout_after'
+  | `${'capture' | 'void' | 'refund'}_${'pending' | 'timeout'}`
+
+interface ForcingNumber extends TestNumber {
+  forces: Force
+}
+
+const forcing: readonly [number: string, forces: Force][] = [
+  ['4000000000000002', 'issuer_decline'],
+  ['4000000000009995', 'insufficient_funds'],
+  ['4000000000000069', 'expired_payment_method'],
+  ['4000000000000127', 'incorrect_cvv'],
+  ['4000000000001018', 'suspected_fraud'],
+  ['4000000000001026', 'canceled_payment_method'],
+  ['4000000000001034', 'unavailable_payment_method'],
+  ['4000000000001042', 'unknown_payment_method'],
+  ['4000000000001059', 'service_error'],
+  ['4000000000002008', 'pending'],
+  ['4000000000002016', 'capture_pending'],
+  ['4000000000002024', 'void_pending'],
+  ['4000000000002032', 'refund_pending'],
+  ['4000000000003006', 'timeout_before'],
+  ['4000000000003014', 'timeout_after'],
+  ['4000000000003105', 'capture_timeout'],
+  ['4000000000003113', 'void_timeout'],
+  ['4000000000003121', 'refund_timeout'],
+]
+
+/** Good cards, as far as their number goes. */
 export const testNumbers: readonly TestNumber[] = published
   .trim()
   .split('\n')
@@ -74,7 +116,18 @@ export const testNumbers: readonly TestNumber[] = published
     return { number, scheme, additionalSchemes, cardType: cardType as CardType, country, note: note.join(' ') }
   })
 
-const byNumber = new Map(testNumbers.map((entry) => [entry.number, entry]))
+/** Apart from the others, so that nobody is handed one who did not ask for what it does. */
+export const forcingNumbers: readonly ForcingNumber[] = forcing.map(([number, forces]) => ({
+  number,
+  scheme: 'visa',
+  additionalSchemes: [],
+  cardType: 'credit',
+  country: 'US',
+  note: `forces ${forces}`,
+  forces,
+}))
+
+const byNumber = new Map([...testNumbers, ...forcingNumbers].map((entry) => [entry.number, entry]))
 
 export const isTestNumber = (number: string) => byNumber.has(number)
 

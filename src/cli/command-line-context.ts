@@ -17,6 +17,7 @@ export function commandLineContext(db: Db, operation: string): Context {
   return {
     db,
     vault: noVault,
+    connectors: new Map(),
     now: () => new Date(),
     log: createLog({ level: 'silent', process: 'florin' }),
     requestId: randomUUID(),

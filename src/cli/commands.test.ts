@@ -55,6 +55,7 @@ describe('every command', () => {
     'vault keys rewrap',
     'vault keys destroy',
     'bins',
+    'verify',
     'doctor',
   ])('%s explains itself', async (command) => {
     const { code, stdout } = await florin([...command.split(' '), '--help'])

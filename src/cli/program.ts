@@ -6,6 +6,7 @@ import { keysCommand } from './commands/keys.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { tokenCommand } from './commands/token.ts'
 import { vaultCommand } from './commands/vault.ts'
+import { verifyCommand } from './commands/verify.ts'
 import { reportError } from './output.ts'
 import { version } from './repository.ts'
 
@@ -17,6 +18,7 @@ export function buildProgram(): Command {
     tokenCommand(),
     vaultCommand(),
     binsCommand(),
+    verifyCommand(),
     doctorCommand(),
   ]
   const program = new Command('florin')

@@ -1,20 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import type { Socket } from 'node:net'
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Connectors } from '../connectors/payment.ts'
 import type { Caller, Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import type { Accounts } from '../platform/accounts.ts'
+import { failpoint } from '../platform/failpoint.ts'
 import type { Log } from '../platform/log.ts'
 import type { HttpMetrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
+import { Rendered } from '../rendered.ts'
 import type { Vault } from '../vault/client.ts'
 import { type Authenticate, requireScope } from './authenticate.ts'
 import { acceptJsonOnly, bodyLimitBytes } from './body.ts'
 import type { CursorCodec } from './cursor.ts'
-import { answerError, badBody, badHeader } from './errors.ts'
+import { answerBrokenRequest } from './broken-request.ts'
+import { answerError, badHeader } from './errors.ts'
 import { type AccountDirectory, selectAccounts } from './merchant-account.ts'
 import { openPage } from './pages.ts'
+import { isShadowed, shadowsOf, unknownPath } from './paths.ts'
 import { type Route, scopesOf } from './route.ts'
 import type { StaticFile } from './static-files.ts'
 import { createValidator } from './validate.ts'
@@ -27,6 +31,7 @@ export interface AppOptions {
   cursors: CursorCodec
   db: Db
   vault: Vault
+  connectors: Connectors
   now: () => Date
   log: Log
   metrics: HttpMetrics
@@ -70,7 +75,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   })
   acceptJsonOnly(app)
   const known = [...options.routes, ...options.files.map(({ path }) => ({ method: 'GET', path }))]
-  const fixedPaths = new Set(known.map(({ path }) => path).filter((path) => !path.includes('{')))
+  const shadows = shadowsOf(known.map(({ path }) => path))
   const accountHeaderName = `${options.headerPrefix}Merchant-Account-ID`
   const singleHeaders = new Set(
     ['authorization', 'host', 'content-type', 'idempotency-key', 'early-data', accountHeaderName].map((name) =>
@@ -86,7 +91,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     const isSafe = request.method === 'GET' || request.method === 'HEAD'
     if (request.headers['early-data'] === '1' && !isSafe) throw new ApiError('too_early', { message: tooEarly })
     // Here and not in a handler, which would run after the body was read and found wanting.
-    if (request.is404 || isShadowed(request.url, route, fixedPaths)) throw unknownPath(request.url, known)
+    if (request.is404 || (route && isShadowed(request.url, route.path, shadows))) throw unknownPath(request.url, known)
   })
 
   // A client that keeps its connection must hear of the end before the connection is closed under its next request.
@@ -145,6 +150,7 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
       const ctx: Context = {
         db: options.db,
         vault: options.vault,
+        connectors: options.connectors,
         now: options.now,
         log: options.log,
         requestId: request.id,
@@ -153,12 +159,38 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
         caller,
         accounts,
       }
-      const page = openPage(route, query, { keyPairId: caller.keyPairId ?? '', accountHeader }, options.cursors)
-      const output = await traced(route, request, () => route.handle(ctx, { params, query, body, page }))
+      // A list under another resource is another list.
+      const asked = { ...(params as object), ...query }
+      const page = openPage(route, asked, { keyPairId: caller.keyPairId ?? '', accountHeader }, options.cursors)
+      const idempotencyKey = route.idempotent ? readIdempotencyKey(request) : undefined
+      const isPreferred = route.prefers !== undefined && prefers(request, route.prefers)
+      const input = { params, query, body, page, idempotencyKey, isPreferred }
+      const output = await traced(route, request, () => route.handle(ctx, input))
+      await failpoint('answer: not yet sent')
+      if (output instanceof Rendered) return sendRendered(reply, output, status)
       return reply.code(output === undefined ? (route.orEmpty ?? status) : status).send(output)
     },
   })
 }
+
+function sendRendered(reply: FastifyReply, { text, headers, ...rendered }: Rendered, status: number): FastifyReply {
+  return reply
+    .code(rendered.status ?? status)
+    .headers(headers)
+    .header('content-type', 'application/json; charset=utf-8')
+    .serializer((body: unknown) => body as string)
+    .send(text)
+}
+
+function readIdempotencyKey(request: FastifyRequest): string | undefined {
+  const key = singleHeader(request, 'idempotency-key')
+  if (key === undefined || (key.length >= 1 && key.length <= 255)) return key
+  throw badHeader('Idempotency-Key', 'value_error.length', 'Must have 1 to 255 characters')
+}
+
+/** `Prefer: resource=transaction-capture`, among others or alone; what is not known is ignored. */
+const prefers = (request: FastifyRequest, resource: string) =>
+  (singleHeader(request, 'prefer') ?? '').split(',').some((preference) => preference.trim() === `resource=${resource}`)
 
 function addFile(app: FastifyInstance, file: StaticFile): void {
   app.get(file.path, { config: { file: true } }, (request, reply) => {
@@ -237,36 +269,4 @@ function report(request: FastifyRequest, reply: FastifyReply, { log, metrics }: 
     ...(caller?.keyPairId && { key_pair_id: caller.keyPairId }),
     ...(accounts && { merchant_account_id: accounts === 'all' ? '*' : accounts.join(',') }),
   })
-}
-
-/** `/buyers/payment-methods` is a path of its own, not a buyer of that name: what it does not serve is 405, not "bad id". */
-const isShadowed = (url: string, route: Route | undefined, fixedPaths: ReadonlySet<string>) =>
-  route !== undefined && route.path.includes('{') && fixedPaths.has(pathOf(url))
-
-// Cut and decoded as the router does it, which has refused what cannot be.
-const pathOf = (url: string) => decodeURI(url.split(/[?#]/)[0] ?? '')
-
-/** 405 with the methods of a path that exists with others, otherwise 404. A path spelled out wins over one with parameters. */
-function unknownPath(url: string, known: readonly { method: string; path: string }[]): ApiError {
-  const path = pathOf(url)
-  const exact = known.filter((candidate) => candidate.path === path)
-  const fitting = exact.length > 0 ? exact : known.filter((candidate) => patternOf(candidate.path).test(path))
-  const methods = fitting.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  if (methods.length === 0) return new ApiError('not_found')
-  return new ApiError('method_not_allowed', { headers: { allow: [...new Set(methods)].sort().join(', ') } })
-}
-
-const patternOf = (path: string) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
-
-/** Requests that the HTTP parser itself refuses never reach a route; they still get a body that says what is wrong. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (socket.destroyed || !socket.writable) return
-  const messages: Record<string, string> = {
-    HPE_HEADER_OVERFLOW: 'The headers are larger than 16 KiB',
-    ERR_HTTP_REQUEST_TIMEOUT: 'The request was not complete within the time limit',
-  }
-  const body = JSON.stringify(answerError(badBody(messages[error.code ?? ''] ?? 'The request is not valid HTTP')).body)
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\nx-request-id: ${randomUUID()}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  )
 }

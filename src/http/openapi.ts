@@ -48,12 +48,15 @@ const ValidationBody = Type.Object(
 )
 
 const errorResponses: [status: number, name: string, description: string, schema: TSchema][] = [
-  ...Object.entries(errorTable).map(([code, [status, , meaning]]): [number, string, string, TSchema] => [
-    status,
-    code,
-    meaning,
-    status === 409 ? ConflictBody : ErrorBody,
-  ]),
+  // Of the codes that share a status, the first has the name.
+  ...Object.entries(errorTable)
+    .filter(([, [status]], index, all) => all.findIndex(([, [other]]) => other === status) === index)
+    .map(([code, [status, , meaning]]): [number, string, string, TSchema] => [
+      status,
+      code,
+      meaning,
+      status === 409 ? ConflictBody : ErrorBody,
+    ]),
   [422, 'validation_failure', 'A value does not fit (API key pair operations only; elsewhere 400).', ValidationBody],
 ]
 
@@ -81,7 +84,11 @@ const areas: Record<string, [name: string, description: string]> = {
   'card-scheme-definitions': ['Card scheme definitions', 'Card schemes with names and icons.'],
   'merchant-accounts': ['Merchant accounts', 'What every other resource belongs to.'],
   'payment-methods': ['Payment methods', 'Stored cards: charged again and again, never seen again.'],
+  'payment-service-definitions': ['Payment service definitions', 'The providers that payments can go to.'],
+  'payment-services': ['Payment services', "A merchant account's own access to a provider."],
+  refunds: ['Refunds', 'Money given back.'],
   roles: ['Roles', 'What a key pair or a user may do.'],
+  transactions: ['Transactions', 'Payments: authorized, captured, voided, refunded.'],
 }
 
 function areaOf({ path }: Route): [name: string, description: string] {
@@ -126,11 +133,13 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
       parameters: [
         ...parameters('path', route.params),
         ...(route.merchantAccount === 'none' ? [] : [accountHeader]),
+        ...(route.idempotent ? [idempotencyHeader] : []),
+        ...(route.prefers === undefined ? [] : [preferHeader(route.prefers)]),
         ...parameters('query', route.query),
       ],
       ...(route.body && {
         requestBody: {
-          required: true,
+          required: !route.bodyOptional,
           content: { 'application/json': { schema: schema(route.body), ...(example !== undefined && { example }) } },
         },
       }),
@@ -208,6 +217,25 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
     })),
   }
 }
+
+const idempotencyHeader = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A value of your own for this one request. The same key within 24 hours gets the same answer, with `Idempotency-Replayed: true`, and nothing happens twice; with another body it is refused.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  example: '8f14e45f-ceea-467f-a8a0-5d3b1c7d2e10',
+}
+
+const preferHeader = (resource: string) => ({
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  description: `\`resource=${resource}\` answers with what became of the action instead of the transaction.`,
+  schema: { type: 'string' },
+  example: `resource=${resource}`,
+})
 
 const accountParameter = (prefix: string, description: string) => ({
   name: `${prefix}Merchant-Account-ID`,

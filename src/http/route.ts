@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Context } from '../context.ts'
 import type { PageRequest } from '../page.ts'
+import type { Rendered } from '../rendered.ts'
 import type { Scope } from '../scopes.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -21,6 +22,10 @@ export interface Input<Params, Query, Body> {
   body: StaticOr<Body, undefined>
   /** The page asked for, on routes that say `paged`. */
   page: PageRequest
+  /** On routes that are `idempotent`. */
+  idempotencyKey: string | undefined
+  /** Whether the caller wants the resource that the route `prefers` to offer. */
+  isPreferred: boolean
 }
 
 export interface RouteDefinition<
@@ -50,19 +55,31 @@ export interface RouteDefinition<
   /** The query takes `cursor` and `limit`, and the answer is a collection. */
   paged?: boolean
   body?: Body
+  /** A request without a body is one with an empty object. */
+  bodyOptional?: boolean
+  /** Takes `Idempotency-Key`: the same key gets the same answer, and nothing happens twice. */
+  idempotent?: boolean
+  /** Takes `Prefer: resource=<this>`, and answers with that instead. */
+  prefers?: string
   /** A body that succeeds in an instance with the sample's merchant account. */
   example?: (sample: Sample) => StaticOr<Body, never>
   /** Path parameters of other resources whose ids the example names. */
   needs?: readonly string[]
+  /** What the example of the resource in the path must say, by path parameter, where its own is not enough. */
+  given?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** Path parameters of what comes with the service and belongs to no account, each with one that exists. */
+  exampleParams?: Readonly<Record<string, string>>
   /** A query that succeeds, where one without parameters does not. */
   exampleQuery?: Readonly<Record<string, string>>
   returns: readonly [status: number, schema?: Output]
+  /** `false` for a question that is not a GET: it leaves no audit row. */
+  changes?: false
   /** The status when the handler returns nothing although there is a schema. */
   orEmpty?: 204
   handle: (
     ctx: Context,
     input: Input<Params, Query, Body>,
-  ) => Promise<StaticOr<Output, void> | undefined> | StaticOr<Output, void> | undefined
+  ) => Promise<StaticOr<Output, void> | Rendered | undefined> | StaticOr<Output, void> | Rendered | undefined
 }
 
 /** A route with its types forgotten, as the list holds it. */
@@ -71,7 +88,17 @@ export type Route = Omit<
   'handle' | 'example'
 > & {
   example?: (sample: Sample) => unknown
-  handle: (ctx: Context, input: { params: unknown; query: unknown; body: unknown; page: PageRequest }) => unknown
+  handle: (
+    ctx: Context,
+    input: {
+      params: unknown
+      query: unknown
+      body: unknown
+      page: PageRequest
+      idempotencyKey: string | undefined
+      isPreferred: boolean
+    },
+  ) => unknown
 }
 
 export function route<

@@ -6,7 +6,13 @@ import { shippingDetailsRoutes } from '../areas/buyers/shipping-details/routes.t
 import { cardSchemeDefinitionRoutes } from '../areas/card-scheme-definitions/routes.ts'
 import { merchantAccountRoutes } from '../areas/merchant-accounts/routes.ts'
 import { paymentMethodRoutes } from '../areas/payment-methods/routes.ts'
+import { paymentServiceDefinitionRoutes } from '../areas/payment-service-definitions/routes.ts'
+import { paymentServiceRoutes } from '../areas/payment-services/routes.ts'
 import { roleRoutes } from '../areas/roles/routes.ts'
+import { captureRoutes } from '../areas/transactions/captures/routes.ts'
+import { transactionEventRoutes } from '../areas/transactions/events/routes.ts'
+import { refundRoutes } from '../areas/transactions/refunds/routes.ts'
+import { transactionRoutes } from '../areas/transactions/routes.ts'
 import type { Route } from './route.ts'
 
 /** Every operation there is, one line an area. Validation, openapi.json, the reference and the every-route tests read this. */
@@ -19,5 +25,11 @@ export const routes: readonly Route[] = [
   ...cardSchemeDefinitionRoutes,
   ...merchantAccountRoutes,
   ...paymentMethodRoutes,
+  ...paymentServiceDefinitionRoutes,
+  ...paymentServiceRoutes,
   ...roleRoutes,
+  ...transactionRoutes,
+  ...captureRoutes,
+  ...transactionEventRoutes,
+  ...refundRoutes,
 ]

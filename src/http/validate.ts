@@ -11,19 +11,23 @@ export interface Validated {
 }
 
 /** A function that checks all parts of a request at once and reports everything that is wrong with it. */
-export function createValidator({ params, query, body }: Route): (raw: Validated) => Validated {
+export function createValidator({ params, query, body, bodyOptional }: Route): (raw: Validated) => Validated {
   const checks: [Location, (raw: Validated) => unknown, (value: unknown) => readonly ErrorObject[]][] = []
   const add = (location: Location, schema: TSchema | undefined, pick: (raw: Validated) => unknown) => {
     if (!schema) return
     const validate = compile(schema)
-    checks.push([location, pick, (value) => (validate(value) ? [] : (validate.errors ?? []))])
+    checks.push([location, pick, (value) => (validate(value) ? [] : withKinds(schema, validate.errors ?? []))])
   }
   add('path', params, (raw) => raw.params)
   add('query', query, (raw) => raw.query)
   add('body', body, (raw) => raw.body)
 
   return (raw) => {
-    const input = { ...raw, query: query ? parseQuery(query, raw.query) : {} }
+    const input = {
+      ...raw,
+      query: query ? parseQuery(query, raw.query) : {},
+      ...(bodyOptional && raw.body === undefined && { body: {} }),
+    }
     const details = checks.flatMap(([location, pick, run]) => {
       const value = pick(input)
       // A body is always needed where one is declared, so a missing one reads better than "must be object".
@@ -33,6 +37,19 @@ export function createValidator({ params, query, body }: Route): (raw: Validated
     if (details.length > 0) throw new ValidationFailure(details)
     return { ...input, query: withDefaults(query, input.query) }
   }
+}
+
+/** Ajv does not tell which values a discriminator takes, so they are looked up in the schema. */
+function withKinds(schema: TSchema, errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  return errors.map((error) => {
+    if (error.keyword !== 'discriminator') return error
+    type Node = { oneOf?: { properties: Record<string, { const?: unknown }> }[] } & Record<string, unknown>
+    const path = error.schemaPath.split('/').slice(1, -1).map(decodeURIComponent)
+    const union = path.reduce((node, name) => node[name] as Node, schema as unknown as Node)
+    const params = error.params as { tag: string }
+    const kinds = (union.oneOf ?? []).map(({ properties }) => properties[params.tag]?.const)
+    return { ...error, params: { ...params, kinds } }
+  })
 }
 
 const missingBody: ErrorDetail = {
@@ -149,6 +166,14 @@ function describe({
       const [type, text] = formats[String(p['format'])] ?? ['value_error.pattern', message]
       return problem(type, text)
     }
+    case 'discriminator':
+      return p['error'] === 'tag' && p['tagValue'] === undefined
+        ? problem('value_error.missing', 'This field is required', `${at}/${escape(p['tag'])}`)
+        : problem(
+            'type_error.enum',
+            `Must be one of ${(p['kinds'] as unknown[]).map(String).join(', ')}`,
+            `${at}/${escape(p['tag'])}`,
+          )
     case 'enum':
       return problem('type_error.enum', `Must be one of ${(p['allowedValues'] as unknown[]).map(String).join(', ')}`)
     case 'const':

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { loadSigningKey, touchKeyPairs } from '../areas/api-key-pairs/operations.ts'
 import { merchantAccountExists, oldestMerchantAccount } from '../areas/merchant-accounts/operations.ts'
+import { createConnectors } from '../connectors/registry.ts'
 import { buildApp } from '../http/app.ts'
 import { createAuthenticator } from '../http/authenticate.ts'
 import { createCursorCodec } from '../http/cursor.ts'
@@ -103,6 +104,7 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     ),
     db,
     vault,
+    connectors: createConnectors({ environment: config.environment, db, now }),
     now,
     log,
     metrics,

@@ -1,5 +1,7 @@
 import { accountUpdaterInquiry } from '../areas/account-updater/jobs.ts'
-import { expireCards, sweepNumbers } from '../areas/payment-methods/jobs.ts'
+import { expireCards, replaceDeclinedCard, sweepNumbers } from '../areas/payment-methods/jobs.ts'
+import { resolveAttempts, sweepIdempotencyKeys } from '../areas/transactions/jobs.ts'
+import { createConnectors } from '../connectors/registry.ts'
 import { sandboxAccountUpdater } from '../connectors/sandbox/account-updater.ts'
 import { partitionUpkeep } from '../jobs/partitions.ts'
 import { startRunner } from '../jobs/runner.ts'
@@ -50,16 +52,21 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
   })
   metrics.watchPool(db)
   const vault = connectVault(vaultOptions(config))
+  const now = () => new Date()
+  const connectors = createConnectors({ environment: config.environment, db, now })
   const runner = startRunner({
     db,
     jobs: [
       partitionUpkeep({ auditMonths: config.auditRetentionMonths, eventMonths: config.eventRetentionMonths }),
       expireCards(vault),
       sweepNumbers(vault),
+      replaceDeclinedCard(vault),
+      resolveAttempts(vault, connectors),
+      sweepIdempotencyKeys(),
       // Production needs a contract with the schemes; until a connector speaks to them, only the sandbox answers.
       ...(config.environment === 'sandbox' ? [accountUpdaterInquiry(vault, sandboxAccountUpdater)] : []),
     ],
-    now: () => new Date(),
+    now,
     log,
     metrics,
   })

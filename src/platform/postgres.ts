@@ -2,7 +2,7 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import pg from 'pg'
 import { type Accounts, accountsSetting, whollyWithin, within } from './accounts.ts'
 import { OverloadedError } from './batch.ts'
-import { type Sql, sql, toQuery } from './sql.ts'
+import { type Sql, sql, toQuery, toText } from './sql.ts'
 
 /** Where statements go: the pool, or the one connection of a transaction. */
 export interface Db {
@@ -117,10 +117,29 @@ export async function write<Row>(
       following as (${follow(sql`changed`)})
     select * from changed`
   if (db.inTransaction) return db.run<Row>(statement)
+  return await onOwnConnection(db, (client) => committing(client, () => execute<Row>(client, statement)))
+}
+
+/**
+ * One statement with many parts under row level security, in one round trip and one commit. Unlike `write` it may update rows by
+ * joining them: the accounts are set by a statement before it, and nothing depends on the order in which PostgreSQL scans. Both
+ * travel as one text of the simple protocol, which makes them one transaction.
+ */
+export async function writeAtOnce<Row>(db: Db, accounts: Accounts, statement: Sql): Promise<Row[]> {
+  if (db.inTransaction) return db.run<Row>(statement)
+  const walls = `select set_config('florin.accounts', ${pg.escapeLiteral(accountsSetting(accounts))}, true)`
+  const text = `${walls};${toText(statement, pg.escapeLiteral)}`
+  return await onOwnConnection(db, async (client) => {
+    const results = (await committing(client, () => client.query(text))) as unknown as pg.QueryResult[]
+    return results[1]?.rows as Row[]
+  })
+}
+
+async function onOwnConnection<Result>(db: Db, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
   const client = await (db as Database).pool.connect()
   let broken: Error | undefined
   try {
-    return await committing(client, () => execute<Row>(client, statement))
+    return await work(client)
   } catch (error) {
     if (error instanceof CommitUnknownError) broken = error
     throw error

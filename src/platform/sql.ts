@@ -34,6 +34,19 @@ export function all(conditions: readonly Sql[]): Sql {
 /** The new value of a column in an update, or the column itself when there is none. */
 export const orKept = (value: unknown, column: Sql): Sql => (value === undefined ? column : sql`${value}`)
 
+/**
+ * The statement with its values written into it, for the simple protocol, which carries no parameters. Text and numbers only: what
+ * else there is goes as JSON.
+ */
+export function toText({ parts, values }: Sql, quote: (text: string) => string): string {
+  const literals = values.map((value) => {
+    if (typeof value === 'string') return quote(value)
+    if (typeof value === 'number' && Number.isFinite(value)) return String(value)
+    throw new TypeError('only text and numbers can be written into a statement')
+  })
+  return parts.reduce((left, right, index) => `${left}${literals[index - 1] ?? ''}${right}`)
+}
+
 export function toQuery({ parts, values }: Sql): { text: string; values: unknown[] } {
   const text = parts.reduce((left, right, index) => `${left}$${index}${right}`)
   return { text, values: [...values] }

@@ -24,6 +24,7 @@ const ajv = new Ajv2020({
   verbose: false,
   formats: { uuid, uri: (text: string) => URL.canParse(text), 'date-time': isDateTime },
   keywords: ['example'],
+  discriminator: true,
 })
 
 export type { ErrorObject }

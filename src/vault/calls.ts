@@ -81,12 +81,16 @@ export const calls: { [Name in Exclude<CallName, 'rewrap'>]: Call<Name> } = {
     }
   },
 
+  async fingerprintCard({ secrets }, _question, values) {
+    return { answer: { fingerprint: secrets.fingerprintOf(requireNumber(values)) } }
+  },
+
   async applyReplacement({ secrets }, question) {
     return { answer: { applied: await secrets.applyReplacement(referenceOf(question)) } }
   },
 
-  async remove({ secrets }, { references }) {
-    await secrets.remove(references.map(referenceOf))
+  async remove({ secrets }, { references, fields }) {
+    await secrets.remove(references.map(referenceOf), fields)
     return { answer: {} }
   },
 

@@ -25,10 +25,12 @@ export interface Vault {
   storeCard(reference: SecretReference, number: string, field?: CardField): Promise<{ fingerprint: string }>
   /** Undefined when there is none. Every read leaves an audit line. */
   readCard(reference: SecretReference, field?: CardField): Promise<string | undefined>
+  /** Of a card that is not stored: the same as if it were. */
+  fingerprintCard(number: string): Promise<string>
   /** Makes the waiting replacement the number. False when none waits. */
   applyReplacement(reference: SecretReference): Promise<boolean>
-  /** Destroys everything stored under the references. */
-  remove(references: readonly SecretReference[]): Promise<void>
+  /** Destroys everything stored under the references, or these fields only. */
+  remove(references: readonly SecretReference[], fields?: readonly string[]): Promise<void>
   /** Owners of card numbers older than a time, in key order, for the sweep that finds rows without an owner. */
   listOwners(options: { createdBefore: Date; after?: SecretReference; limit: number }): Promise<SecretReference[]>
   /** Secrets of other kinds, all or none; a field stored again is replaced. */
@@ -76,13 +78,23 @@ export function connectVault(options: ConnectionOptions): Vault {
       return values.map((value) => takeText(value))[0]
     },
 
+    async fingerprintCard(number) {
+      const value = Buffer.from(number, 'utf8')
+      try {
+        return (await connection.call('fingerprintCard', { lengths: [value.length] }, [value])).answer.fingerprint
+      } finally {
+        value.fill(0)
+      }
+    },
+
     async applyReplacement(reference) {
       return (await connection.call('applyReplacement', toWire(reference))).answer.applied
     },
 
-    async remove(references) {
+    async remove(references, fields) {
       for (let start = 0; start < references.length; start += mostAtOnce) {
-        await connection.call('remove', { references: references.slice(start, start + mostAtOnce).map(toWire) })
+        const some = references.slice(start, start + mostAtOnce).map(toWire)
+        await connection.call('remove', { references: some, ...(fields && { fields }) })
       }
     },
 

@@ -27,9 +27,13 @@ const lengths = Type.Array(Type.Integer({ minimum: 1, maximum: 32_768 }), { maxI
 export const questions = {
   storeCard: Type.Object({ ...Reference, field: CardFieldName, lengths }, closed),
   readCard: Type.Object({ ...Reference, field: CardFieldName }, closed),
+  fingerprintCard: Type.Object({ lengths }, closed),
   applyReplacement: Type.Object(Reference, closed),
   remove: Type.Object(
-    { references: Type.Array(Type.Object(Reference, closed), { minItems: 1, maxItems: 1_000 }) },
+    {
+      references: Type.Array(Type.Object(Reference, closed), { minItems: 1, maxItems: 1_000 }),
+      fields: Type.Optional(Type.Array(FieldName, { minItems: 1, maxItems: 32, uniqueItems: true })),
+    },
     closed,
   ),
   listOwners: Type.Object(
@@ -85,6 +89,7 @@ export interface RewrapProgress {
 export interface Answers {
   storeCard: { fingerprint: string }
   readCard: { lengths: number[] }
+  fingerprintCard: { fingerprint: string }
   applyReplacement: { applied: boolean }
   remove: Record<string, never>
   listOwners: { owners: { merchant_account_id: string; id: string }[] }

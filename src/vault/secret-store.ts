@@ -91,8 +91,12 @@ export async function moveSecret(
   return moved.length > 0
 }
 
-/** Everything under the references. Locked in the same order as a store does it, so that the two cannot lock each other out. */
-export async function deleteSecrets(db: Db, references: readonly SecretReference[]): Promise<void> {
+/** Everything under the references, or these fields only. Locked in the same order as a store does it, so that the two cannot lock each other out. */
+export async function deleteSecrets(
+  db: Db,
+  references: readonly SecretReference[],
+  fields?: readonly string[],
+): Promise<void> {
   await db.run(sql`
     with doomed as materialized (
       select merchant_account_id, id, field
@@ -101,6 +105,7 @@ export async function deleteSecrets(db: Db, references: readonly SecretReference
         ${references.map(({ merchantAccountId }) => merchantAccountId)}::text[],
         ${references.map(({ id }) => id)}::uuid[]
       ) as removed (merchant_account_id, id) using (merchant_account_id, id)
+      where ${fields ? sql`field = any(${fields}::text[])` : sql`true`}
       order by merchant_account_id, id, field
       for update of secrets
     )

@@ -26,7 +26,8 @@ export interface Secrets {
   fingerprintOf(number: Buffer): string
   /** Makes the waiting replacement the number; false when none waits. */
   applyReplacement(reference: SecretReference): Promise<boolean>
-  remove(references: readonly SecretReference[]): Promise<void>
+  /** Everything under the references, or these fields only. */
+  remove(references: readonly SecretReference[], fields?: readonly string[]): Promise<void>
   listOwners(options: {
     createdBefore: Date
     after?: SecretReference | undefined
@@ -132,7 +133,7 @@ export function createSecrets({ db, keys, instance }: { db: Db; keys: KeyRing; i
     },
     fingerprintOf: (number) => fingerprint(keys.fingerprintKey(), instance, 'card', number),
     applyReplacement,
-    remove: (references) => deleteSecrets(db, references),
+    remove: (references, fields) => deleteSecrets(db, references, fields),
     listOwners: (options) => listOwners(db, options),
   }
 }

@@ -81,7 +81,12 @@ export const checksItsBody: Check = async (run, of) => {
 
   const schema = of.body as Property
   const example = bodyOf(of, 'default').body
-  for (const rawBody of ['null', '', ...(schema.properties ? ['[]', '1', 'true', '"x"'] : [])]) {
+  for (const rawBody of ['null', '']) {
+    const answer = await run.ask(of, { params, rawBody })
+    if (of.bodyOptional) run.note(answer, answer.status !== 404 && 'should go on to look for the resource')
+    else run.note(answer, refusalProblem(of, answer, ['body ']))
+  }
+  for (const rawBody of schema.properties ? ['[]', '1', 'true', '"x"'] : []) {
     const answer = await run.ask(of, { params, rawBody })
     run.note(answer, refusalProblem(of, answer, ['body ']))
   }

@@ -2,14 +2,16 @@ import { Type } from 'typebox'
 import { audit } from '../../src/areas/audit-logs/operations.ts'
 import type { Context } from '../../src/context.ts'
 import { forbidden, notFound } from '../../src/errors.ts'
+import { badHeader } from '../../src/http/errors.ts'
 import { type Route, route } from '../../src/http/route.ts'
 import { newId } from '../../src/ids.ts'
 import { includesAccount } from '../../src/platform/accounts.ts'
 import { transact } from '../../src/platform/postgres.ts'
-import { Body, Constant, DateTime, Enum, Nullable, Uuid } from '../../src/schema.ts'
+import { Rendered } from '../../src/rendered.ts'
+import { Body, DateTime, Enum, Nullable, Uuid } from '../../src/schema.ts'
 
 const Probe = Type.Object(
-  { type: Constant('probe'), id: Uuid(), merchant_account_id: Type.String(), name: Type.String() },
+  { type: Enum(['probe', 'probe-report']), id: Uuid(), merchant_account_id: Type.String(), name: Type.String() },
   { title: 'Probe' },
 )
 
@@ -43,10 +45,14 @@ export type Mistake =
   | 'a fault'
   | 'unknown fields are taken'
   | 'not described'
+  | 'keys are ignored'
+  | 'a key answers any request'
+  | 'preferences are ignored'
 
 /** A resource of one merchant account, in memory, with a mistake in it; the way to see what a check makes of that mistake. */
 export function probeRoutes(mistake: Mistake): Route[] {
   const stored = new Map<string, StoredProbe>()
+  const answers = new Map<string, { request: string; text: string }>()
   const common = { merchantAccount: 'one', summary: 'Probe' } as const
   const record = (ctx: Context, action: 'created' | 'updated' | 'deleted', probe: StoredProbe) =>
     transact(ctx, async (inside) => {
@@ -92,13 +98,24 @@ export function probeRoutes(mistake: Mistake): Route[] {
       scope: 'roles.write',
       ...common,
       body: taken,
+      idempotent: true,
+      prefers: 'probe-report',
       example: probeExample,
       returns: [201, Probe],
-      handle: async (ctx, { body }) => {
+      handle: async (ctx, { body, idempotencyKey = newId(), isPreferred }) => {
         const [account = ''] = ctx.accounts
+        const request = JSON.stringify(body)
+        const given = mistake === 'keys are ignored' ? undefined : answers.get(idempotencyKey)
+        if (given && given.request !== request && mistake !== 'a key answers any request') {
+          throw badHeader('Idempotency-Key', 'value_error.conflict', 'Was used for another request')
+        }
+        if (given) return new Rendered(given.text, { headers: { 'idempotency-replayed': 'true' } })
         const probe = { type: 'probe', id: newId(), merchant_account_id: account, name: body.name } as const
         stored.set(probe.id, probe)
-        return record(ctx, 'created', probe)
+        const type = isPreferred && mistake !== 'preferences are ignored' ? 'probe-report' : 'probe'
+        const text = JSON.stringify({ ...(await record(ctx, 'created', probe)), type })
+        answers.set(idempotencyKey, { request, text })
+        return new Rendered(text)
       },
     }),
     route({

@@ -14,15 +14,51 @@ const unique = () => randomBytes(6).toString('hex')
 export async function makeParams(run: Run, of: Route, account: string): Promise<Params> {
   const params: Params = {}
   for (const name of paramNames(of)) {
-    const before = of.path.slice(0, of.path.indexOf(`/{${name}}`))
-    const maker = run.routes.find(({ method, path }) => method === 'POST' && path === before)
-    if (!maker?.example) throw new Error(`${of.path}: no POST ${before} with an example makes a {${name}}`)
-    const made = await run.ask(maker, { params, ...accountOf(maker, account), ...bodyOf(maker, account) })
-    const { id } = made.body as { id?: unknown }
-    if (made.status >= 300 || typeof id !== 'string') throw new Error(`${maker.id} made nothing: ${made.text}`)
-    params[name] = id
+    params[name] = of.exampleParams?.[name] ?? (await makeResource(run, of, name, { params, account }))
   }
   return params
+}
+
+/** One resource, as the route that asks for it wants it. What no POST makes comes with the resource it is listed under. */
+async function makeResource(
+  run: Run,
+  of: Route,
+  name: string,
+  { params, account }: { params: Params; account: string },
+): Promise<string> {
+  const before = of.path.slice(0, of.path.indexOf(`/{${name}}`))
+  const maker = makerOf(run.routes, before)
+  if (!maker) return firstListed(run, of, before, { params, account })
+  // The path before it is its maker's; where it is not, what is on that path is made first.
+  const on = maker.path === before ? params : await makeParams(run, { ...maker, given: of.given ?? {} }, account)
+  const { body } = bodyOf(maker, account, await makeNeeds(run, maker, account))
+  const made = await run.ask(maker, {
+    params: on,
+    ...accountOf(maker, account),
+    body: { ...(body as Json), ...of.given?.[name] },
+  })
+  const { id } = made.body as { id?: unknown }
+  if (made.status >= 300 || typeof id !== 'string') throw new Error(`${maker.id} made nothing: ${made.text}`)
+  return id
+}
+
+function makerOf(routes: readonly Route[], path: string): Route | undefined {
+  const makers = routes.filter(({ method, example }) => method === 'POST' && example)
+  const end = path.slice(path.lastIndexOf('/'))
+  return makers.find((maker) => maker.path === path) ?? makers.find((maker) => maker.path.endsWith(end))
+}
+
+async function firstListed(
+  run: Run,
+  of: Route,
+  path: string,
+  { params, account }: { params: Params; account: string },
+): Promise<string> {
+  const list = run.routes.find((route) => route.method === 'GET' && route.path === path)
+  const listed = list && (await run.ask(list, { params, ...accountOf(list, account) }))
+  const { items } = (listed?.body ?? {}) as { items?: { id: string }[] }
+  if (!items?.[0]) throw new Error(`${of.path}: no POST ${path} with an example makes one, and none is listed there`)
+  return items[0].id
 }
 
 export const accountOf = ({ merchantAccount }: Route, account: string): RequestOptions =>
@@ -71,6 +107,8 @@ export type Property = {
   maximum?: number
   minLength?: number
   maxLength?: number
+  discriminator?: { propertyName: string }
+  oneOf?: Property[]
 }
 
 export const propertiesOf = (schema: TSchema | undefined) =>

@@ -32,7 +32,8 @@ export interface Run extends Subject {
 }
 export type Check = (run: Run, route: Route) => Promise<void>
 
-const isWrite = (of: Route) => of.method !== 'GET' && scopesOf(of).some((scope) => scope.endsWith('.write'))
+const isWrite = (of: Route) =>
+  of.method !== 'GET' && of.changes !== false && scopesOf(of).some((scope) => scope.endsWith('.write'))
 
 /** Runs a check; beside what it notes, every answer must be as documented and every change leave its audit row. */
 export async function problemsOf(subject: Subject, check: Check, checked: Route): Promise<string[]> {
@@ -47,7 +48,9 @@ export async function problemsOf(subject: Subject, check: Check, checked: Route)
       const label = `${method} ${path.slice(0, 150)} → ${answer.status} ${answer.text.slice(0, 300)}`
       labels.set(answer, label)
       problems.push(...answerProblems(subject.openapi, of, method, answer).map((found) => `${label}: ${found}`))
-      const succeeded = answer.status < 300 && method === of.method
+      // An answer that is given again changes nothing.
+      const isFirst = !answer.headers.has('idempotency-replayed')
+      const succeeded = answer.status < 300 && method === of.method && isFirst
       asked.push({
         label,
         requestId: answer.headers.get('x-request-id') ?? '',

@@ -44,8 +44,15 @@ export function badBodies(schema: Property, example: unknown, pointer = ''): Bad
       body: [body, ...example.slice(1)],
     }))
   }
-  if (!schema.properties || typeOf(example) !== 'object') return []
   const good = example as Json
+  const kind = schema.discriminator?.propertyName
+  if (kind !== undefined && typeOf(example) === 'object') {
+    const branch = schema.oneOf?.find(({ properties }) => properties?.[kind]?.const === good[kind])
+    if (!branch) throw new Error(`the example is of no known kind at ${pointer}`)
+    const unknown = { place: `body ${pointer}/${kind} type_error.enum`, body: { ...good, [kind]: 'no-such-kind' } }
+    return [unknown, ...badBodies(branch, example, pointer)]
+  }
+  if (!schema.properties || typeOf(example) !== 'object') return []
   const bad: BadBody[] = [{ place: `body ${pointer}/not_a_field value_error.extra`, body: { ...good, not_a_field: 1 } }]
   for (const [name, property] of Object.entries(schema.properties)) {
     const place = `body ${pointer}/${name}`

@@ -158,14 +158,16 @@ function present(row: BuyerRow): Buyer {
     merchant_account_id: row.merchant_account_id,
     display_name: row.display_name,
     external_identifier: row.external_identifier,
-    billing_details: row.billing_details && presentBillingDetails(row.billing_details),
+    billing_details: presentBillingDetails(row.billing_details),
     account_number: row.account_number,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
 }
 
-function presentBillingDetails(details: BillingDetailsInput): BillingDetails {
+/** Billing details as answers show them: what they lack is null. */
+export function presentBillingDetails(details: BillingDetailsInput | null | undefined): BillingDetails | null {
+  if (!details) return null
   return {
     type: 'billing-details',
     first_name: details.first_name ?? null,

@@ -60,6 +60,7 @@ const columns = sql`
   cit_usage_count, version, created_at, updated_at`
 
 export interface NewCardRow extends CardFacts {
+  status: 'succeeded' | 'processing'
   merchant_account_id: string
   id: string
   buyer_id: string | null
@@ -83,10 +84,10 @@ export function insertCards(
     (walls) => sql`
       insert into payment_methods (merchant_account_id, id, buyer_id, external_identifier, method, mode, status, label, scheme,
         additional_schemes, bin, card_type, card_issuer_name, issuer_country, expiration_date, expires_at, fingerprint, created_at, updated_at)
-      select merchant_account_id, id, buyer_id, external_identifier, 'card', 'card', 'succeeded', label, scheme,
+      select merchant_account_id, id, buyer_id, external_identifier, 'card', 'card', status, label, scheme,
         additional_schemes, bin, card_type, card_issuer_name, issuer_country, expiration_date, expires_at, fingerprint, created_at, created_at
       from ${walls}, json_to_recordset(${JSON.stringify(cards)}::json) as card (
-        merchant_account_id text, id uuid, buyer_id uuid, external_identifier text, label text, scheme text, additional_schemes text[],
+        merchant_account_id text, id uuid, buyer_id uuid, external_identifier text, status text, label text, scheme text, additional_schemes text[],
         bin text, card_type text, card_issuer_name text, issuer_country text, expiration_date text, expires_at timestamptz,
         fingerprint text, created_at timestamptz
       )
@@ -277,7 +278,7 @@ export function findExpiredWithReplacement(
   )
 }
 
-/** Which of these references are payment methods. */
+/** Which of these references are payment methods with a number. One that could not be stored has none, unless it was not forgotten in time. */
 export function findExisting(
   db: Db,
   references: readonly { merchantAccountId: string; id: string }[],
@@ -287,7 +288,7 @@ export function findExisting(
     'all',
     (visible) => sql`
       select merchant_account_id, id from payment_methods
-      where ${visible(sql`merchant_account_id`)}
+      where ${visible(sql`merchant_account_id`)} and status <> 'failed'
         and (merchant_account_id, id) in (
           select * from unnest(${references.map(({ merchantAccountId }) => merchantAccountId)}::text[], ${references.map(({ id }) => id)}::uuid[])
         )`,

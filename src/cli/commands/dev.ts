@@ -18,6 +18,12 @@ interface DevCommandOptions {
 
 const tokenSeconds = 24 * 60 * 60
 const testCard = JSON.stringify({ method: 'card', number: '4111111111111111', expiration_date: '12/30' })
+const testPayment = JSON.stringify({
+  amount: 1299,
+  currency: 'EUR',
+  intent: 'capture',
+  payment_method: { method: 'card', number: '4111111111111111', expiration_date: '12/30', security_code: '123' },
+})
 
 export function devCommand(): Command {
   return new Command('dev')
@@ -107,6 +113,10 @@ curl -s ${baseUrl}/card-scheme-definitions -H "Authorization: Bearer ${token}"
 Store a test card:
 
 curl -s ${baseUrl}/payment-methods -H "Authorization: Bearer ${token}" -H "Content-Type: application/json" -d '${testCard}'
+
+Charge one:
+
+curl -s ${baseUrl}/transactions -H "Authorization: Bearer ${token}" -H "Content-Type: application/json" -d '${testPayment}'
 `)
 }
 

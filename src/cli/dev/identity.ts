@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { createAPIKeyPair, loadSigningKey } from '../../areas/api-key-pairs/operations.ts'
 import { createMerchantAccount, merchantAccountExists } from '../../areas/merchant-accounts/operations.ts'
+import { createPaymentService } from '../../areas/payment-services/operations/change.ts'
+import { createConnectors } from '../../connectors/registry.ts'
 import type { Context } from '../../context.ts'
 import { commandLineContext } from '../command-line-context.ts'
 import { withDatabase } from '../database-url.ts'
@@ -17,16 +19,32 @@ export interface DevKeyPair {
   privateKeyPem: string
 }
 
-/** The merchant account, and the kept key pair as long as this database knows it; else a new one. */
+/** The merchant account with a provider that takes its payments, and the kept key pair as long as this database knows it; else a new one. */
 export async function prepareIdentity(apiUrl: string, files: DevFiles): Promise<DevKeyPair> {
   return await withDatabase(apiUrl, async (db) => {
     const ctx = commandLineContext(db, 'florin dev')
     if (!(await merchantAccountExists(db, merchantAccountId))) {
       await createMerchantAccount(ctx, { id: merchantAccountId, display_name: 'Default' })
+      await addPaymentService(ctx)
     }
     const kept = await readKeptKeyPair(files)
     if (kept && (await loadSigningKey(db, kept.thumbprint))?.active) return kept
     return await makeKeyPair(ctx)
+  })
+}
+
+/** The sandbox's card processor, so that the first payment needs no preparation. */
+async function addPaymentService(ctx: Context): Promise<void> {
+  const connectors = createConnectors({ environment: 'sandbox', db: ctx.db, now: ctx.now })
+  const inAccount = { ...ctx, connectors, accounts: [merchantAccountId] }
+  const definition = connectors.get('mock-card')?.definition
+  if (!definition) return
+  await createPaymentService(inAccount, {
+    display_name: 'Sandbox',
+    payment_service_definition_id: definition.id,
+    fields: [{ key: 'merchant_id', value: 'florin-dev' }],
+    accepted_currencies: [...definition.supported_currencies],
+    accepted_countries: [...definition.supported_countries],
   })
 }
 

@@ -9,7 +9,7 @@ import { presentAddress } from '../operations.ts'
 import type { NewShippingDetails, ShippingDetails, ShippingDetailsUpdate } from './schema.ts'
 import {
   deleteShippingDetailsRow,
-  findShippingDetails,
+  findShippingDetails as findRow,
   insertShippingDetails,
   listShippingDetailsRows,
   type ShippingDetailsKey,
@@ -26,7 +26,12 @@ export async function listShippingDetails(ctx: Reader, buyerId: string): Promise
 }
 
 export async function getShippingDetails(ctx: Reader, key: ShippingDetailsKey): Promise<ShippingDetails> {
-  return present(found(await findShippingDetails(ctx.db, ctx.accounts, key)))
+  return present(found(await findRow(ctx.db, ctx.accounts, key)))
+}
+
+export async function findShippingDetails(ctx: Reader, key: ShippingDetailsKey): Promise<ShippingDetails | undefined> {
+  const row = await findRow(ctx.db, ctx.accounts, key)
+  return row && present(row)
 }
 
 export async function createShippingDetails(

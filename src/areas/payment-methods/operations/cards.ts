@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts'
-import { findPaymentMethod, findPaymentMethods } from '../store.ts'
+import { findPaymentMethod, findPaymentMethods, type PaymentMethodRow } from '../store.ts'
 
 /** Which of these are cards that the account updater can be asked about. */
 export async function findUpdatableCards(
@@ -25,3 +25,9 @@ export async function readStoredCard(
   const number = await ctx.vault.readCard({ merchantAccountId, id })
   return number === undefined ? undefined : { number, expirationDate: row.expiration_date, scheme: row.scheme }
 }
+
+/** What is known of a stored method, for a payment with it. */
+export const findStoredMethod = (
+  ctx: Pick<Context, 'db' | 'accounts'>,
+  id: string,
+): Promise<PaymentMethodRow | undefined> => findPaymentMethod(ctx.db, ctx.accounts, id)

@@ -36,6 +36,7 @@ export async function createPaymentMethod(ctx: Context, input: NewPaymentMethod)
       id,
       buyer_id: buyer?.id ?? null,
       external_identifier: externalIdentifier,
+      status: 'succeeded',
       fingerprint,
       created_at: timeOfId(id),
     },
@@ -66,7 +67,10 @@ export async function describeCard(
   }
 }
 
-function cardProblems({ number, expiration_date }: NewPaymentMethod): ErrorDetail[] {
+export function cardProblems({
+  number,
+  expiration_date,
+}: Pick<NewPaymentMethod, 'number' | 'expiration_date'>): ErrorDetail[] {
   const problems: ErrorDetail[] = []
   if (detectCard(number).usesLuhn && !passesLuhn(number)) {
     problems.push({

@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts'
 import type { Accounts } from '../../../platform/accounts.ts'
 import { transact } from '../../../platform/postgres.ts'
+import { enqueue } from '../../../queue.ts'
 import { decideReplacement, type ReplacementTrigger } from '../rules.ts'
 import {
   applyReplacementRow,
@@ -71,6 +72,25 @@ export async function triggerReplacement(
     return replaced
   })
 }
+
+/** After a payment with a stored card was refused. The payment is answered whatever comes of this; what fails now is tried again. */
+export async function replaceDeclined(
+  ctx: System,
+  merchantAccountId: string,
+  id: string,
+  errorCode: string | null,
+): Promise<void> {
+  if (errorCode === null || decideReplacement(true, `declined:${errorCode}`) !== 'apply') return
+  try {
+    await triggerReplacement(ctx, merchantAccountId, id, `declined:${errorCode}`)
+  } catch (error) {
+    ctx.log.warn('a waiting card replacement is applied later', { resource_id: id, error })
+    const payload = { merchantAccountId, id, errorCode }
+    await enqueue(ctx.db, { kind: replaceDeclinedKind, key: id, payload, runAt: ctx.now() })
+  }
+}
+
+export const replaceDeclinedKind = 'card-replacement'
 
 /** Applies replacements of cards that have expired meanwhile. Returns how many. */
 export async function replaceExpired(ctx: System, signal: AbortSignal): Promise<number> {

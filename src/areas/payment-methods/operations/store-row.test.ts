@@ -25,6 +25,7 @@ function put(account: string, change: Partial<NewCardRow> = {}) {
     id,
     buyer_id: null,
     external_identifier: null,
+    status: 'succeeded',
     label: '1111',
     scheme: 'visa',
     additional_schemes: ['star', 'a "b", {c}'],

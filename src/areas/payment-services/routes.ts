@@ -1,0 +1,108 @@
+import { route } from '../../http/route.ts'
+import { createPaymentService, deletePaymentService, updatePaymentService } from './operations/change.ts'
+import { getPaymentService, listPaymentServices } from './operations/read.ts'
+import { verifyCredentials } from './operations/verify.ts'
+import {
+  ListPaymentServicesQuery,
+  NewPaymentService,
+  PaymentService,
+  PaymentServicePath,
+  PaymentServices,
+  PaymentServiceUpdate,
+  VerifyCredentials,
+} from './schema.ts'
+
+export const paymentServiceRoutes = [
+  route({
+    id: 'listPaymentServices',
+    method: 'GET',
+    path: '/payment-services',
+    summary: 'List payment services',
+    description: 'The payment services of a merchant account, newest first.',
+    scope: 'payment-services.read',
+    merchantAccount: 'list',
+    query: ListPaymentServicesQuery,
+    paged: true,
+    returns: [200, PaymentServices],
+    handle: (ctx, { query, page }) => listPaymentServices(ctx, query, page),
+  }),
+  route({
+    id: 'createPaymentService',
+    method: 'POST',
+    path: '/payment-services',
+    summary: 'Create a payment service',
+    description: 'Secret fields are encrypted by the vault and never shown again.',
+    scope: 'payment-services.write',
+    merchantAccount: 'one',
+    body: NewPaymentService,
+    example: () => ({
+      display_name: 'Cards in Europe',
+      payment_service_definition_id: 'mock-card',
+      fields: [{ key: 'merchant_id', value: 'shop-4711' }],
+      accepted_currencies: ['EUR', 'GBP'],
+      accepted_countries: ['DE', 'GB'],
+    }),
+    returns: [201, PaymentService],
+    handle: (ctx, { body }) => createPaymentService(ctx, body),
+  }),
+  route({
+    id: 'getPaymentService',
+    method: 'GET',
+    path: '/payment-services/{payment_service_id}',
+    summary: 'Get a payment service',
+    scope: 'payment-services.read',
+    merchantAccount: 'one',
+    params: PaymentServicePath,
+    returns: [200, PaymentService],
+    handle: (ctx, { params }) => getPaymentService(ctx, params.payment_service_id),
+  }),
+  route({
+    id: 'updatePaymentService',
+    method: 'PUT',
+    path: '/payment-services/{payment_service_id}',
+    summary: 'Update a payment service',
+    description:
+      'What is left out or null keeps its value. An empty value clears a field; null clears `merchant_profile`, or one scheme of it.',
+    scope: 'payment-services.write',
+    merchantAccount: 'one',
+    params: PaymentServicePath,
+    body: PaymentServiceUpdate,
+    example: () => ({
+      display_name: 'Cards in Germany',
+      fields: [{ key: 'merchant_id', value: 'shop-4712' }],
+      accepted_countries: ['DE'],
+    }),
+    returns: [200, PaymentService],
+    handle: (ctx, { params, body }) => updatePaymentService(ctx, params.payment_service_id, body),
+  }),
+  route({
+    id: 'deletePaymentService',
+    method: 'DELETE',
+    path: '/payment-services/{payment_service_id}',
+    summary: 'Delete a payment service',
+    description:
+      'No payment goes to it any more, and its secrets are destroyed. Only the list with `deleted` still shows it.',
+    scope: 'payment-services.write',
+    merchantAccount: 'one',
+    params: PaymentServicePath,
+    returns: [204],
+    handle: (ctx, { params }) => deletePaymentService(ctx, params.payment_service_id),
+  }),
+  route({
+    id: 'verifyPaymentServiceCredentials',
+    method: 'POST',
+    path: '/payment-services/verify',
+    summary: 'Verify the credentials of a payment service',
+    description: 'Asks the provider. Credentials that it does not accept answer 400.',
+    scope: 'payment-services.write',
+    merchantAccount: 'one',
+    body: VerifyCredentials,
+    example: () => ({
+      payment_service_definition_id: 'mock-card',
+      fields: [{ key: 'merchant_id', value: 'shop-4711' }],
+    }),
+    changes: false,
+    returns: [200],
+    handle: (ctx, { body }) => verifyCredentials(ctx, body),
+  }),
+]

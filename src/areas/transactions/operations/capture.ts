@@ -1,0 +1,247 @@
+import type { Context } from '../../../context.ts'
+import { invalidBody, notFound } from '../../../errors.ts'
+import type { EventName } from '../../../events/catalog.ts'
+import { emit } from '../../../events/outbox.ts'
+import { newId } from '../../../ids.ts'
+import { failpoint } from '../../../platform/failpoint.ts'
+import { transact } from '../../../platform/postgres.ts'
+import { Rendered } from '../../../rendered.ts'
+import { audit } from '../../audit-logs/operations.ts'
+import { getMerchantAccount } from '../../merchant-accounts/operations.ts'
+import type { UsableService } from '../../payment-services/operations/routing.ts'
+import { presentCapture } from '../captures/operations.ts'
+import { findCapture, insertCapture, updateCapture } from '../captures/store.ts'
+import { captureLimit, statusEvents, type TransactionStatus } from '../rules.ts'
+import type { CaptureInput } from '../schema/create.ts'
+import { insertAttempt, type NewAttempt } from '../store/attempts.ts'
+import { type KeyRow, storeAnswer } from '../store/keys.ts'
+import type { NewKey } from '../store/record.ts'
+import type { AttemptRow, TransactionRow } from '../store/rows.ts'
+import {
+  insertTimeline,
+  lockTransaction,
+  moveTransaction,
+  reserveCapture,
+  settleCaptureAmounts,
+} from '../store/transactions.ts'
+import {
+  closeFollowUp,
+  type FollowUpOutcome,
+  holdKey,
+  newAttempt,
+  lockOwner,
+  onceByKey,
+  providerOf,
+  resultOf,
+  type System,
+  unsupported,
+  wrongState,
+} from './follow-up.ts'
+import { ask, orStillOpen } from './providers.ts'
+import { renderAction, renderTransaction } from './render.ts'
+import { timelineEntry, transactionTarget } from './report.ts'
+import { finishKey } from './resolve.ts'
+
+/** Takes money that is reserved: all of it, or a part. */
+export async function captureTransaction(
+  ctx: Context,
+  id: string,
+  input: CaptureInput,
+  { idempotencyKey, isPreferred }: { idempotencyKey: string | undefined; isPreferred: boolean },
+): Promise<Rendered> {
+  const service = await providerOf(ctx, id)
+  const finish = (row: KeyRow) =>
+    finishKey(ctx, row, { operation: ctx.operation, key: idempotencyKey ?? '' }, 200, (transaction) =>
+      isPreferred ? renderFinished(ctx, transaction, row.resource_id) : Promise.resolve(renderTransaction(transaction)),
+    )
+  return onceByKey(ctx, idempotencyKey, { id, input }, finish, async (key) => {
+    const begun = await beginCapture(ctx, id, input, service, key)
+    await failpoint('capture: intent recorded')
+    const outcome = await ask(ctx, begun.service, (connector, signal) =>
+      connector.capture({
+        service: begun.service.access,
+        reference: begun.attempt.id,
+        signal,
+        paymentReference: begun.row.payment_service_transaction_id ?? '',
+        currency: begun.row.currency,
+        amount: begun.attempt.amount,
+        final: input.final ?? true,
+      }),
+    )
+    await failpoint('capture: provider answered')
+    const render = (row: TransactionRow) =>
+      isPreferred ? renderResult(outcome, row, begun, input) : renderTransaction(row)
+    const row = await orStillOpen(ctx, begun.row, () =>
+      settleCapture(ctx, { ...begun.attempt, checks: 0 }, outcome, key && { key, render }),
+    )
+    await failpoint('capture: outcome recorded')
+    return new Rendered(render(row))
+  })
+}
+
+interface Begun {
+  row: TransactionRow
+  attempt: NewAttempt
+  service: UsableService
+}
+
+async function beginCapture(
+  ctx: Context,
+  id: string,
+  input: CaptureInput,
+  service: UsableService | undefined,
+  key: NewKey | null,
+): Promise<Begun> {
+  return await transact(ctx, async (ctx) => {
+    const captureId = newId()
+    const now = ctx.now()
+    const found = await lockTransaction(ctx.db, ctx.accounts, id)
+    if (!found) throw notFound()
+    const { row, instrument } = found
+    await holdKey(ctx, key, { merchantAccountId: row.merchant_account_id, transactionId: id, resourceId: captureId })
+    if (!service || !instrument.capturable) throw wrongState(cannotCapture(row.status))
+    const features = service.connector.definition.supported_features
+    const final = input.final ?? true
+    if (!final && !features.multi_capture)
+      throw unsupported('/final', 'The provider takes one capture; it must be final')
+    const left = instrument.authorized_amount - instrument.captured_amount
+    const amount = input.amount ?? left
+    // After captures that were not final there may be nothing left, or less than nothing.
+    if (amount <= 0) throw wrongState('Everything that was authorized is captured already; name an amount for more')
+    if (amount < left && !features.partial_capture) {
+      throw unsupported('/amount', 'The provider captures the whole authorization or nothing')
+    }
+    const account = await getMerchantAccount(ctx, row.merchant_account_id)
+    const limit = features.over_capture
+      ? captureLimit(instrument.authorized_amount, {
+          amount: account.over_capture_amount,
+          percentage: account.over_capture_percentage,
+        })
+      : instrument.authorized_amount
+    const moved = await moveTransaction(ctx.db, ctx.accounts, id, 'capture_pending', now)
+    if (!moved) throw wrongState(cannotCapture(row.status))
+    if (!(await reserveCapture(ctx.db, ctx.accounts, id, { amount, limit }))) {
+      throw invalidBody('/amount', 'value_error.range', `Must be at most ${limit - instrument.captured_amount}`)
+    }
+    await insertCapture(ctx.db, {
+      merchant_account_id: row.merchant_account_id,
+      transaction_id: id,
+      id: captureId,
+      amount,
+      currency: row.currency,
+      final,
+      external_identifier: input.external_identifier ?? null,
+      cart_items: input.cart_items ? JSON.stringify(input.cart_items) : null,
+      created_at: now,
+    })
+    const attempt = newAttempt(row, 'capture', { service, amount, subjectId: captureId, key, now })
+    await insertAttempt(ctx.db, attempt)
+    await audit(ctx, 'captured', auditedAs(row))
+    await failpoint('capture: intent not yet committed')
+    return { row: moved, attempt, service }
+  })
+}
+
+const cannotCapture = (status: TransactionStatus) =>
+  `Only an authorized transaction can be captured; this one is ${status}`
+
+export const auditedAs = (row: TransactionRow) => ({
+  type: 'transaction',
+  id: row.id,
+  name: row.external_identifier ?? row.id,
+  merchantAccountId: row.merchant_account_id,
+})
+
+/** What became of a capture, whoever found out. Returns the transaction as it is then. */
+export async function settleCapture(
+  system: System,
+  attempt: Pick<AttemptRow, 'merchant_account_id' | 'transaction_id' | 'id' | 'subject_id' | 'amount' | 'checks'>,
+  outcome: FollowUpOutcome,
+  answer: { key: Pick<NewKey, 'operation' | 'key'>; render: (row: TransactionRow) => string } | null,
+): Promise<TransactionRow> {
+  return await transact({ ...system, accounts: [attempt.merchant_account_id] }, async (ctx) => {
+    const { transaction_id: id, amount } = attempt
+    const now = ctx.now()
+    let row: TransactionRow | undefined = await lockOwner(ctx, id)
+    const isOurs = await closeFollowUp(ctx, attempt, outcome)
+    if (isOurs) {
+      const result = resultOf(outcome)
+      const capture = await updateCapture(
+        ctx.db,
+        ctx.accounts,
+        { transactionId: id, id: attempt.subject_id ?? '' },
+        {
+          status: result.status,
+          payment_service_capture_id: 'providerReference' in outcome ? outcome.providerReference : null,
+          error_code: result.code,
+          raw_response_code: result.rawCode,
+          raw_response_description: result.rawDescription,
+          captured_at: result.status === 'succeeded' ? now : null,
+        },
+        now,
+      )
+      if (!capture) throw new Error('an attempt without its capture')
+      if (result.status !== 'pending') {
+        const captured = result.status === 'succeeded'
+        await settleCaptureAmounts(ctx.db, ctx.accounts, id, { amount, captured, final: capture.final })
+        const to = captured || row.captured_amount > 0 ? 'capture_succeeded' : 'authorization_succeeded'
+        const change = captured ? { captured: amount, captured_at: now } : {}
+        row = await moveTransaction(ctx.db, ctx.accounts, id, to, now, change)
+        if (!row) throw new Error('a capture ended in a transaction that awaited none')
+      }
+      const name: EventName = `capture.${result.status}`
+      await emit(ctx, name, {
+        target: presentCapture(capture, row.external_identifier),
+        merchantAccountId: row.merchant_account_id,
+        sequence: capture.version,
+      })
+      const transactionEvent = {
+        succeeded: statusEvents.capture_succeeded,
+        pending: statusEvents.capture_pending,
+        declined: 'transaction.capture-failed',
+        failed: 'transaction.capture-failed',
+      } as const
+      await emit(ctx, transactionEvent[result.status], {
+        target: transactionTarget(row),
+        merchantAccountId: row.merchant_account_id,
+        sequence: row.version,
+      })
+      if (result.status !== 'pending') {
+        const context = { capture_id: attempt.subject_id, amount, ...result }
+        await insertTimeline(ctx.db, row.merchant_account_id, [
+          timelineEntry(id, `payment-connector-response-transaction-capture-${result.status}`, context),
+          timelineEntry(id, 'transaction-updated-status', { from: 'capture_pending', to: row.status }),
+        ])
+      }
+    }
+    if (answer) await storeAnswer(ctx.db, ctx.accounts, answer.key, { status: 200, body: answer.render(row) })
+    await failpoint('capture: outcome not yet committed')
+    return row
+  })
+}
+
+function renderResult(outcome: FollowUpOutcome, row: TransactionRow, { attempt }: Begun, input: CaptureInput): string {
+  return renderAction('transaction-capture', resultOf(outcome), row, {
+    capture_id: attempt.subject_id,
+    payment_service_capture_id: 'providerReference' in outcome ? outcome.providerReference : null,
+    external_identifier: input.external_identifier ?? null,
+  })
+}
+
+/** The same after a crash, from what is on record. */
+async function renderFinished(ctx: Context, row: TransactionRow, captureId: string | null): Promise<string> {
+  const capture = captureId
+    ? await findCapture(ctx.db, ctx.accounts, { transactionId: row.id, id: captureId })
+    : undefined
+  const result = {
+    status: capture?.status ?? 'pending',
+    code: capture?.error_code ?? null,
+    rawCode: capture?.raw_response_code ?? null,
+    rawDescription: capture?.raw_response_description ?? null,
+  }
+  return renderAction('transaction-capture', result, row, {
+    capture_id: captureId,
+    payment_service_capture_id: capture?.payment_service_capture_id ?? null,
+    external_identifier: capture?.external_identifier ?? null,
+  })
+}

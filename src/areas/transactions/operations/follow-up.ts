@@ -1,0 +1,145 @@
+import type { Answered, Outcome } from '../../../connectors/payment.ts'
+import type { Context } from '../../../context.ts'
+import { ApiError } from '../../../errors.ts'
+import { newId } from '../../../ids.ts'
+import type { Rendered } from '../../../rendered.ts'
+import type { UsableService } from '../../payment-services/operations/routing.ts'
+import { nextCheckMs } from '../rules.ts'
+import { closeAttempt, type NewAttempt } from '../store/attempts.ts'
+import { insertKey, type KeyRow } from '../store/keys.ts'
+import type { NewKey } from '../store/record.ts'
+import type { Action, AttemptRow, TransactionRow } from '../store/rows.ts'
+import { findTransaction, lockTransactionRow } from '../store/transactions.ts'
+import { findAnswer, newKey, repeatAnswer } from './idempotency.ts'
+import { serviceOf } from './providers.ts'
+import type { ActionResult } from './render.ts'
+
+/** What capture, void and refund have in common: a promise on record, the call, and what became of it. */
+
+export type System = Pick<Context, 'db' | 'vault' | 'connectors' | 'now' | 'log'>
+export type FollowUpOutcome = Outcome | { result: 'never_arrived' }
+
+class KeyTaken extends Error {}
+
+/** Runs `work` at most once for a key; who comes again gets the first answer. */
+export async function onceByKey(
+  ctx: Context,
+  idempotencyKey: string | undefined,
+  request: unknown,
+  finish: (row: KeyRow) => Promise<Rendered>,
+  work: (key: NewKey | null) => Promise<Rendered>,
+): Promise<Rendered> {
+  if (idempotencyKey === undefined) return work(null)
+  const key = newKey(ctx, idempotencyKey, request)
+  const answered = await findAnswer(ctx, key, finish)
+  if (answered) return answered
+  try {
+    return await work(key)
+  } catch (error) {
+    if (error instanceof KeyTaken) return repeatAnswer(ctx, key, finish)
+    throw error
+  }
+}
+
+/** First thing in the transaction of the intent. */
+export async function holdKey(
+  ctx: Pick<Context, 'db' | 'now'>,
+  key: NewKey | null,
+  owner: { merchantAccountId: string; transactionId: string; resourceId: string | null },
+): Promise<void> {
+  if (key && !(await insertKey(ctx.db, owner.merchantAccountId, key, owner, ctx.now()))) throw new KeyTaken()
+}
+
+export async function lockOwner(ctx: Pick<Context, 'db' | 'accounts'>, id: string): Promise<TransactionRow> {
+  const row = await lockTransactionRow(ctx.db, ctx.accounts, id)
+  if (!row) throw new Error('an attempt without a transaction')
+  return row
+}
+
+/** The provider that has the payment. Looked up before the transaction, because its secrets may come from the vault. */
+export async function providerOf(ctx: Context, id: string): Promise<UsableService | undefined> {
+  const row = await findTransaction(ctx.db, ctx.accounts, id)
+  return row && serviceOf(ctx, row)
+}
+
+export const newAttempt = (
+  row: TransactionRow,
+  action: Action,
+  {
+    service,
+    amount,
+    subjectId,
+    key,
+    now,
+  }: { service: UsableService; amount: number; subjectId: string | null; key: NewKey | null; now: Date },
+): NewAttempt => ({
+  merchant_account_id: row.merchant_account_id,
+  transaction_id: row.id,
+  id: newId(),
+  action,
+  subject_id: subjectId,
+  payment_service_id: service.id,
+  amount,
+  idempotency_key: key?.key ?? null,
+  next_check_at: new Date(now.getTime() + nextCheckMs(0)),
+  created_at: now,
+})
+
+/** How an outcome reads where the action is over, or not yet. */
+export function resultOf(outcome: FollowUpOutcome): ActionResult {
+  const answered: Partial<Answered> = 'rawCode' in outcome ? outcome : {}
+  const raw = { rawCode: answered.rawCode ?? null, rawDescription: answered.rawDescription ?? null }
+  switch (outcome.result) {
+    case 'approved':
+      return { status: 'succeeded', code: null, ...raw }
+    case 'declined':
+    case 'failed':
+      return { status: outcome.result, code: outcome.errorCode, ...raw }
+    case 'never_arrived':
+      return { status: 'failed', code: 'service_network_error', ...raw }
+    case 'pending':
+    case 'unknown':
+      return { status: 'pending', code: null, ...raw }
+    case 'redirect':
+      return { status: 'failed', code: 'invalid_service_response', ...raw }
+  }
+}
+
+/** Writes the outcome to the attempt. False when it was decided elsewhere; then nothing else may follow. */
+export function closeFollowUp(
+  ctx: Pick<Context, 'db' | 'accounts' | 'now'>,
+  attempt: Pick<AttemptRow, 'transaction_id' | 'id' | 'checks'>,
+  outcome: FollowUpOutcome,
+): Promise<boolean> {
+  const { status, code } = resultOf(outcome)
+  const now = ctx.now()
+  const wait = (outcome.result === 'pending' ? outcome.askAfterMs : undefined) ?? nextCheckMs(attempt.checks)
+  return closeAttempt(
+    ctx.db,
+    ctx.accounts,
+    attempt,
+    {
+      state: status !== 'pending' ? 'done' : outcome.result === 'pending' ? 'pending' : 'open',
+      result: status === 'pending' ? null : status === 'succeeded' ? 'approved' : status,
+      error_code: code,
+      provider_reference: 'providerReference' in outcome ? outcome.providerReference : null,
+      next_check_at: status === 'pending' ? new Date(now.getTime() + wait) : null,
+    },
+    now,
+  )
+}
+
+/** The transaction is not where this can be done. */
+export const wrongState = (message: string) =>
+  new ApiError('bad_request', {
+    message,
+    details: [{ location: 'path', pointer: 'transaction_id', message, type: 'value_error.conflict' }],
+  })
+
+export const unsupported = (pointer: string, message: string) =>
+  new ApiError('bad_request', {
+    message,
+    details: [
+      { location: pointer === 'transaction_id' ? 'path' : 'body', pointer, message, type: 'value_error.unsupported' },
+    ],
+  })

@@ -1,0 +1,158 @@
+import { accountOf, type Context } from '../../../context.ts'
+import { timeOfId } from '../../../ids.ts'
+import { scrub } from '../../../platform/log.ts'
+import type { UsableService } from '../../payment-services/operations/routing.ts'
+import { type Problem, sourcingProblems } from '../rules.ts'
+import type { NewTransaction } from '../schema/create.ts'
+import type { TransactionRow } from '../store/rows.ts'
+import type { Payer } from './buyer.ts'
+import type { Instrument } from './instrument.ts'
+import { rendering, renderDetailsFixed, renderMethod, renderService, renderSummaryFixed } from './render.ts'
+
+export function requestProblems(input: NewTransaction, { isServiceKnown }: { isServiceKnown: boolean }): Problem[] {
+  const problems: Problem[] = sourcingProblems({
+    payment_source: input.payment_source ?? 'ecommerce',
+    merchant_initiated: input.merchant_initiated ?? false,
+    is_subsequent_payment: input.is_subsequent_payment ?? false,
+    store: input.store ?? false,
+    isStoredMethod: input.payment_method.method === 'id',
+  })
+  if (input.intent === 'capture' && input.amount === 0) {
+    problems.push({
+      pointer: '/amount',
+      type: 'value_error.range',
+      message: 'Must be at least 1 to capture; intent authorize may be 0',
+    })
+  }
+  if (input.async_capture && input.intent !== 'capture') {
+    problems.push({
+      pointer: '/async_capture',
+      type: 'value_error.conflict',
+      message: 'Must be false unless intent is capture',
+    })
+  }
+  if (!isServiceKnown) {
+    problems.push({
+      pointer: '/payment_service_id',
+      type: 'value_error.unknown',
+      message: 'There is no active payment service of this id that takes cards, the currency and the country',
+    })
+  }
+  return problems
+}
+
+/** Options for a simulator may name card numbers; nothing that looks like one is kept. */
+export function keptOptions(options: object | null | undefined): string | null | undefined {
+  if (!options) return options
+  return JSON.stringify(options, (_name, value: unknown) => {
+    if (typeof value !== 'string' && typeof value !== 'number') return value
+    const kept = scrub(String(value))
+    return kept === String(value) ? value : kept
+  })
+}
+
+export interface NewRowInput {
+  id: string
+  input: NewTransaction
+  buyer: Payer
+  instrument: Instrument
+  service: UsableService | undefined
+  /** Of a stored method, or one that is about to be. */
+  methodId: string | null
+}
+
+/** The transaction before anybody was asked. Without a provider to ask it has failed already. */
+export function newRow(ctx: Context, { id, input, buyer, instrument, service, methodId }: NewRowInput): TransactionRow {
+  const createdAt = timeOfId(id)
+  const fixed = {
+    currency: input.currency,
+    amount: input.amount,
+    country: input.country ?? null,
+    intent: input.intent ?? ('authorize' as const),
+    method: 'card',
+    instrument_type: 'pan',
+  }
+  const sourcing = {
+    payment_source: input.payment_source ?? ('ecommerce' as const),
+    merchant_initiated: input.merchant_initiated ?? false,
+    is_subsequent_payment: input.is_subsequent_payment ?? false,
+  }
+  return {
+    merchant_account_id: accountOf(ctx),
+    id,
+    ...fixed,
+    ...sourcing,
+    status: service ? 'processing' : 'authorization_failed',
+    intent_outcome: service ? 'pending' : 'failed',
+    error_code: service ? null : 'all_attempts_skipped',
+    authorized_amount: 0,
+    captured_amount: 0,
+    refunded_amount: 0,
+    external_identifier: input.external_identifier ?? null,
+    buyer_id: buyer.snapshot?.id ?? null,
+    buyer_external_identifier: buyer.snapshot?.external_identifier ?? null,
+    payment_method_id: methodId,
+    payment_service_id: service?.id ?? null,
+    payment_service_transaction_id: null,
+    multi_tender: false,
+    raw_response_code: null,
+    raw_response_description: null,
+    auth_response_code: null,
+    avs_response_code: null,
+    cvv_response_code: null,
+    merchant_advice_code: null,
+    scheme_transaction_id: null,
+    pending_review: false,
+    disputed: false,
+    settled: false,
+    settled_amount: 0,
+    settled_currency: null,
+    authorized_at: null,
+    captured_at: null,
+    voided_at: null,
+    canceled_at: null,
+    approval_expires_at: input.approval_expires_at ? new Date(input.approval_expires_at) : null,
+    buyer_approval_timedout_at: null,
+    metadata: input.metadata ? JSON.stringify(input.metadata) : null,
+    connection_options: keptOptions(input.connection_options) ?? null,
+    summary: renderSummaryFixed({
+      ...fixed,
+      buyer: buyer.snapshot,
+      shipping_details: buyer.shipping,
+      checkout_session_id: null,
+      gift_card_service: null,
+      reauthorized_from_transaction_id: null,
+    }),
+    details: renderDetailsFixed({
+      ...sourcing,
+      airline: input.airline ?? null,
+      cart_items: input.cart_items ?? null,
+      statement_descriptor: input.statement_descriptor ?? null,
+      recipient: input.recipient ?? null,
+      account_funding_transaction: input.account_funding_transaction ?? false,
+      installment_count: input.installment_count ?? null,
+      tax_amount: input.tax_amount ?? null,
+      merchant_tax_id: input.merchant_tax_id ?? null,
+      purchase_order_number: input.purchase_order_number ?? null,
+      customer_reference_number: input.customer_reference_number ?? null,
+      amount_includes_tax: input.amount_includes_tax ?? null,
+      supplier_order_number: input.supplier_order_number ?? null,
+      duty_amount: input.duty_amount ?? null,
+      shipping_amount: input.shipping_amount ?? null,
+    }),
+    payment_method: renderMethod({ ...instrument.snapshot, id: methodId }),
+    payment_service: service
+      ? renderService({
+          type: 'payment-service',
+          id: service.id,
+          display_name: service.displayName,
+          method: 'card',
+          payment_service_definition_id: service.definitionId,
+        })
+      : null,
+    rendering,
+    version: 1,
+    created_at: createdAt,
+    updated_at: createdAt,
+  }
+}

@@ -1,0 +1,117 @@
+import type { Context } from '../../../context.ts'
+import { notFound } from '../../../errors.ts'
+import { Rendered } from '../../../rendered.ts'
+import { transact } from '../../../platform/postgres.ts'
+import { findStoredMethod } from '../../payment-methods/operations/cards.ts'
+import { replaceDeclined } from '../../payment-methods/operations/replace.ts'
+import { settleRefund } from '../refunds/operations.ts'
+import { claimDueAttempts, findOpenAttempts } from '../store/attempts.ts'
+import { type KeyRow, storeAnswer } from '../store/keys.ts'
+import type { AttemptRow, TransactionRow } from '../store/rows.ts'
+import { findTransaction } from '../store/transactions.ts'
+import { settle } from './authorize.ts'
+import { settleCapture } from './capture.ts'
+import { closeFollowUp, type FollowUpOutcome, type System } from './follow-up.ts'
+import { ask, serviceOf } from './providers.ts'
+import { renderTransaction } from './render.ts'
+import { settlementOf } from './settlement.ts'
+import { settleVoid } from './void.ts'
+
+/** Finding out what became of calls that were left open: by a crash, a silent provider, or one that needs time. */
+
+/** Asks about every attempt whose time has come. Returns how many became known. */
+export async function resolveDue(ctx: System, signal: AbortSignal): Promise<{ asked: number; known: number }> {
+  let asked = 0
+  let known = 0
+  while (!signal.aborted) {
+    const due = await claimDueAttempts(ctx.db, ctx.now(), 50)
+    for (const attempt of due) {
+      asked += 1
+      try {
+        if (await resolveAttempt(ctx, attempt)) known += 1
+      } catch (error) {
+        ctx.log.error('an attempt could not be resolved', { resource_id: attempt.transaction_id, error })
+      }
+    }
+    if (due.length < 50) break
+  }
+  return { asked, known }
+}
+
+/** Asks the provider what became of a call, and writes it down. True when it is known now. */
+export async function resolveAttempt(ctx: System, attempt: AttemptRow): Promise<boolean> {
+  const service = await serviceOf(ctx, attempt)
+  // Its provider is gone from this instance: nobody is left to ask, and nothing may be made up.
+  if (!service) return false
+  const outcome: FollowUpOutcome = await ask(ctx, service, (connector, signal) =>
+    connector.sync({ service: service.access, reference: attempt.id, signal }),
+  )
+  if (outcome.result === 'unknown' || outcome.result === 'pending') {
+    const accounts = [attempt.merchant_account_id]
+    await transact({ ...ctx, accounts }, (ctx) => closeFollowUp(ctx, attempt, outcome))
+    return false
+  }
+  await settleAttempt(ctx, attempt, outcome)
+  return true
+}
+
+async function settleAttempt(ctx: System, attempt: AttemptRow, outcome: FollowUpOutcome): Promise<void> {
+  switch (attempt.action) {
+    case 'authorize':
+      return settleAuthorization(ctx, attempt, outcome)
+    case 'capture':
+      return void (await settleCapture(ctx, attempt, outcome, null))
+    case 'void':
+      return void (await settleVoid(ctx, attempt, outcome, null))
+    case 'refund':
+      return void (await settleRefund(ctx, attempt, outcome, null))
+  }
+}
+
+/** An authorization that ended elsewhere than in its own request. No other provider is tried: the card is known no more. */
+export async function settleAuthorization(
+  ctx: System,
+  attempt: AttemptRow,
+  outcome: FollowUpOutcome | { result: 'canceled' },
+): Promise<void> {
+  const accounts = [attempt.merchant_account_id]
+  const row = await findTransaction(ctx.db, accounts, attempt.transaction_id)
+  if (!row) throw new Error('an attempt without a transaction')
+  const stored = row.payment_method_id ? await findStoredMethod({ ...ctx, accounts }, row.payment_method_id) : undefined
+  const settlement = settlementOf({
+    row,
+    attempt,
+    outcome,
+    next: undefined,
+    storedMethodId: stored?.status === 'processing' ? stored.id : null,
+    now: ctx.now(),
+    key: null,
+  })
+  const after = await settle({ ...ctx, accounts }, settlement)
+  if (after?.payment_method_id) {
+    await replaceDeclined(ctx, row.merchant_account_id, after.payment_method_id, after.error_code)
+  }
+}
+
+/** Asks about everything that is open in one transaction, now. */
+export async function resolveTransaction(ctx: Context, id: string): Promise<TransactionRow> {
+  for (const attempt of await findOpenAttempts(ctx.db, ctx.accounts, id)) await resolveAttempt(ctx, attempt)
+  const row = await findTransaction(ctx.db, ctx.accounts, id)
+  if (!row) throw notFound()
+  return row
+}
+
+/** Ends what a request began that has died, and gives its answer. The answer is kept once nothing is open any more. */
+export async function finishKey(
+  ctx: Context,
+  { transaction_id: id }: KeyRow,
+  key: { operation: string; key: string },
+  status: number,
+  render: (row: TransactionRow) => Promise<string> = async (row) => renderTransaction(row),
+): Promise<Rendered> {
+  const body = await render(await resolveTransaction(ctx, id))
+  if ((await findOpenAttempts(ctx.db, ctx.accounts, id)).length === 0) {
+    await transact(ctx, (ctx) => storeAnswer(ctx.db, ctx.accounts, key, { status, body }))
+  }
+  return new Rendered(body, { status, headers: { 'idempotency-replayed': 'true' } })
+}

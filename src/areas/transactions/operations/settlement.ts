@@ -1,0 +1,234 @@
+import type { Outcome } from '../../../connectors/payment.ts'
+import type { EventName } from '../../../events/catalog.ts'
+import { newId } from '../../../ids.ts'
+import type { UsableService } from '../../payment-services/operations/routing.ts'
+import { nextCheckMs, statusesBefore, statusEvents, type TransactionStatus } from '../rules.ts'
+import type { AttemptRow, TransactionRow } from '../store/rows.ts'
+import type { Settlement } from '../store/settle.ts'
+import { renderService, renderTransaction } from './render.ts'
+import { newEvent, timelineEntry, transactionEvent } from './report.ts'
+
+/** What became of a call, also where nobody had to be asked. */
+export type AuthorizationOutcome = Outcome | { result: 'canceled' } | { result: 'never_arrived' }
+
+export interface SettlementInput {
+  row: TransactionRow
+  attempt: Pick<AttemptRow, 'id' | 'subject_id' | 'checks'>
+  outcome: AuthorizationOutcome
+  /** Whom to ask next, if this one failed in a way that another may not. */
+  next: UsableService | undefined
+  /** A method that was stored with this payment. */
+  storedMethodId: string | null
+  now: Date
+  key: { operation: string; key: string } | null
+}
+
+/** Outcome of an authorization → every row as it is afterwards. Pure, but for new ids. */
+export function settlementOf(input: SettlementInput): Settlement {
+  const { row, attempt, outcome, next, now, key } = input
+  const { status, attemptState, result } = decide(input)
+  const answered = 'rawCode' in outcome ? outcome : undefined
+  const approved = outcome.result === 'approved' ? outcome : undefined
+  const refused = outcome.result === 'declined' || outcome.result === 'failed' ? outcome : undefined
+  const errorCode = next ? null : (refused?.errorCode ?? plainErrors[outcome.result] ?? null)
+  const isFinal = attemptState === 'done' && !next
+  const isReserved = status === 'capture_pending' || status === 'authorization_succeeded'
+  const authorized = approved?.amount ?? (isReserved ? row.amount : 0)
+  const captured = status === 'capture_succeeded' ? authorized : 0
+  const moves = status !== row.status
+  if (moves && !statusesBefore(status).includes(row.status)) throw new Error(`${row.status} does not become ${status}`)
+
+  const after: TransactionRow = {
+    ...row,
+    status,
+    intent_outcome: isFinal ? (refused || plainErrors[outcome.result] ? 'failed' : 'succeeded') : 'pending',
+    authorized_amount: authorized,
+    captured_amount: captured,
+    // Why only the charge was refused is for its capture to say.
+    error_code: isFinal && !isReserved ? errorCode : row.error_code,
+    raw_response_code: answered?.rawCode ?? null,
+    raw_response_description: answered?.rawDescription ?? null,
+    auth_response_code: approved?.authorizationCode ?? null,
+    avs_response_code: approved?.avs ?? refused?.avs ?? null,
+    cvv_response_code: approved?.cvv ?? refused?.cvv ?? null,
+    merchant_advice_code: refused?.merchantAdviceCode ?? null,
+    scheme_transaction_id: approved?.schemeTransactionId ?? row.scheme_transaction_id,
+    payment_service_transaction_id: next ? null : (answered?.providerReference ?? row.payment_service_transaction_id),
+    authorized_at: authorized > 0 || approved ? (row.authorized_at ?? now) : null,
+    captured_at: status === 'capture_succeeded' ? now : null,
+    // Also when the provider's yes to a cancel was lost, and it tells later that the payment was canceled.
+    canceled_at: errorCode === 'canceled' ? now : null,
+    ...(next && {
+      payment_service_id: next.id,
+      payment_service: renderService({
+        type: 'payment-service',
+        id: next.id,
+        display_name: next.displayName,
+        method: 'card',
+        payment_service_definition_id: next.definitionId,
+      }),
+    }),
+    version: row.version + 1,
+    updated_at: now,
+  }
+  const capture = captureOf(input, after)
+  return {
+    attempt: {
+      id: attempt.id,
+      state: attemptState,
+      result,
+      error_code: refused?.errorCode ?? plainErrors[outcome.result] ?? null,
+      provider_reference: answered?.providerReference ?? null,
+      next_check_at: attemptState === 'done' ? null : new Date(now.getTime() + waitMs(outcome, attempt.checks)),
+    },
+    nextAttempt: next
+      ? { id: newId(), payment_service_id: next.id, next_check_at: new Date(now.getTime() + nextCheckMs(0)) }
+      : null,
+    before: [row.status],
+    after,
+    instrument: {
+      capture_limit: authorized,
+      capturing_amount: status === 'capture_pending' ? row.amount : 0,
+      captured_amount: captured,
+      capturable: status === 'authorization_succeeded' && authorized > 0,
+    },
+    capture,
+    method:
+      input.storedMethodId && isFinal
+        ? { id: input.storedMethodId, status: refused || !approved ? 'failed' : 'succeeded' }
+        : null,
+    timeline: timelineOf(input, after, moves, capture),
+    events: eventsOf(after, moves, capture),
+    answer: key && !next ? { ...key, status: 201, body: renderTransaction(after) } : null,
+  }
+}
+
+const plainErrors: Partial<Record<AuthorizationOutcome['result'], string>> = {
+  canceled: 'canceled',
+  never_arrived: 'service_network_error',
+  // No provider sends buyers away yet.
+  redirect: 'invalid_service_response',
+}
+
+interface Decision {
+  status: TransactionStatus
+  attemptState: 'open' | 'pending' | 'done'
+  result: 'approved' | 'declined' | 'failed' | null
+}
+
+function decide({ row, outcome, next }: SettlementInput): Decision {
+  if (next) {
+    return { status: row.status, attemptState: 'done', result: outcome.result === 'declined' ? 'declined' : 'failed' }
+  }
+  // The authorization stands; only the charge that was to follow it did not happen.
+  const stands = row.status === 'capture_pending' || ('isAuthorized' in outcome && outcome.isAuthorized)
+  const refusal = stands ? 'authorization_succeeded' : undefined
+  switch (outcome.result) {
+    case 'approved':
+      return {
+        status: row.intent === 'capture' ? 'capture_succeeded' : 'authorization_succeeded',
+        attemptState: 'done',
+        result: 'approved',
+      }
+    case 'declined':
+      return { status: refusal ?? 'authorization_declined', attemptState: 'done', result: 'declined' }
+    case 'failed':
+    case 'canceled':
+    case 'never_arrived':
+    case 'redirect':
+      return { status: refusal ?? 'authorization_failed', attemptState: 'done', result: 'failed' }
+    case 'pending':
+      return { status: outcome.isAuthorized ? 'capture_pending' : row.status, attemptState: 'pending', result: null }
+    case 'unknown':
+      return { status: row.status, attemptState: 'open', result: null }
+  }
+}
+
+const waitMs = (outcome: AuthorizationOutcome, checks: number) =>
+  (outcome.result === 'pending' ? outcome.askAfterMs : undefined) ?? nextCheckMs(checks)
+
+function captureOf({ row, attempt, outcome, now }: SettlementInput, after: TransactionRow) {
+  if (attempt.subject_id === null) return null
+  const refused = outcome.result === 'declined' || outcome.result === 'failed' ? outcome : undefined
+  const base = {
+    id: attempt.subject_id,
+    amount: after.captured_amount || row.amount,
+    error_code: null,
+    captured_at: null,
+  }
+  if (after.status === 'capture_succeeded') return { ...base, status: 'succeeded' as const, captured_at: now }
+  if (after.status === 'capture_pending') return { ...base, status: 'pending' as const }
+  if (after.status !== 'authorization_succeeded') return null
+  return {
+    ...base,
+    status: refused?.result ?? ('failed' as const),
+    error_code: refused?.errorCode ?? 'service_network_error',
+  }
+}
+
+function timelineOf(
+  { row, attempt, outcome }: SettlementInput,
+  after: TransactionRow,
+  moves: boolean,
+  capture: ReturnType<typeof captureOf>,
+) {
+  const codes = {
+    status: outcome.result,
+    payment_service_id: row.payment_service_id,
+    attempt_id: attempt.id,
+    error_code: 'errorCode' in outcome ? outcome.errorCode : (plainErrors[outcome.result] ?? null),
+    raw_response_code: 'rawCode' in outcome ? outcome.rawCode : null,
+    raw_response_description: 'rawDescription' in outcome ? outcome.rawDescription : null,
+  }
+  const isOnlyCapture = capture?.status === 'declined' || capture?.status === 'failed'
+  const name = isOnlyCapture ? `${prefix}-capture-${capture.status}` : responseNames[outcome.result]?.[row.intent]
+  return [
+    ...(name ? [timelineEntry(row.id, name, codes)] : []),
+    ...(moves ? [timelineEntry(row.id, 'transaction-updated-status', { from: row.status, to: after.status })] : []),
+  ]
+}
+
+const same = (name: string) => ({ authorize: name, capture: name })
+const prefix = 'payment-connector-response-transaction'
+const responseNames: Partial<Record<AuthorizationOutcome['result'], { authorize: string; capture: string }>> = {
+  approved: { authorize: `${prefix}-authorization-succeeded`, capture: `${prefix}-capture-succeeded` },
+  declined: same(`${prefix}-declined`),
+  failed: same(`${prefix}-authorization-failed`),
+  never_arrived: same(`${prefix}-authorization-failed`),
+  canceled: same(`${prefix}-cancel-succeeded`),
+}
+
+function eventsOf(after: TransactionRow, moves: boolean, capture: ReturnType<typeof captureOf>) {
+  if (!moves) return []
+  const isRefused = capture?.status === 'declined' || capture?.status === 'failed'
+  const name = isRefused ? 'transaction.capture-failed' : statusEvents[after.status]
+  const captureName: EventName | undefined = capture ? `capture.${capture.status}` : undefined
+  return [
+    ...(name ? [transactionEvent(name, after)] : []),
+    ...(capture && captureName
+      ? [
+          newEvent(after.id, captureName, {
+            type: 'capture',
+            id: capture.id,
+            merchant_account_id: after.merchant_account_id,
+            transaction_id: after.id,
+            xid: after.payment_service_transaction_id,
+            currency: after.currency,
+            amount: capture.amount,
+            status: capture.status,
+            final: true,
+            external_identifier: null,
+            error_code: capture.error_code,
+            iso_response_code: null,
+            raw_response_code: after.raw_response_code,
+            raw_response_description: after.raw_response_description,
+            transaction_external_identifier: after.external_identifier,
+            cart_items: null,
+            captured_at: capture.captured_at?.toISOString() ?? null,
+            created_at: after.updated_at.toISOString(),
+            updated_at: after.updated_at.toISOString(),
+          }),
+        ]
+      : []),
+  ]
+}

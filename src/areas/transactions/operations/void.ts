@@ -1,0 +1,152 @@
+import type { Context } from '../../../context.ts'
+import { notFound } from '../../../errors.ts'
+import { emit } from '../../../events/outbox.ts'
+import { failpoint } from '../../../platform/failpoint.ts'
+import { transact } from '../../../platform/postgres.ts'
+import { Rendered } from '../../../rendered.ts'
+import { audit } from '../../audit-logs/operations.ts'
+import type { UsableService } from '../../payment-services/operations/routing.ts'
+import { statusEvents } from '../rules.ts'
+import { insertAttempt, type NewAttempt } from '../store/attempts.ts'
+import { type KeyRow, storeAnswer } from '../store/keys.ts'
+import type { NewKey } from '../store/record.ts'
+import type { AttemptRow, TransactionRow } from '../store/rows.ts'
+import { closeInstrument, insertTimeline, lockTransaction, moveTransaction } from '../store/transactions.ts'
+import { auditedAs } from './capture.ts'
+import {
+  closeFollowUp,
+  type FollowUpOutcome,
+  holdKey,
+  newAttempt,
+  lockOwner,
+  onceByKey,
+  providerOf,
+  resultOf,
+  type System,
+  unsupported,
+  wrongState,
+} from './follow-up.ts'
+import { ask, orStillOpen } from './providers.ts'
+import { type ActionResult, renderAction, renderTransaction } from './render.ts'
+import { timelineEntry, transactionTarget } from './report.ts'
+import { finishKey } from './resolve.ts'
+
+/** Lets go of money that is reserved and not taken. */
+export async function voidTransaction(
+  ctx: Context,
+  id: string,
+  { idempotencyKey, isPreferred }: { idempotencyKey: string | undefined; isPreferred: boolean },
+): Promise<Rendered> {
+  const service = await providerOf(ctx, id)
+  const render = (row: TransactionRow, result: ActionResult) =>
+    isPreferred ? renderAction('transaction-void', result, row) : renderTransaction(row)
+  const finish = (row: KeyRow) =>
+    finishKey(ctx, row, { operation: ctx.operation, key: idempotencyKey ?? '' }, 200, async (transaction) =>
+      render(transaction, finished(transaction)),
+    )
+  return onceByKey(ctx, idempotencyKey, { id }, finish, async (key) => {
+    const begun = await beginVoid(ctx, id, service, key)
+    await failpoint('void: intent recorded')
+    const outcome = await ask(ctx, begun.service, (connector, signal) =>
+      connector.void({
+        service: begun.service.access,
+        reference: begun.attempt.id,
+        signal,
+        paymentReference: begun.row.payment_service_transaction_id ?? '',
+        currency: begun.row.currency,
+      }),
+    )
+    await failpoint('void: provider answered')
+    const renderRow = (row: TransactionRow) => render(row, resultOf(outcome))
+    const row = await orStillOpen(ctx, begun.row, () =>
+      settleVoid(ctx, { ...begun.attempt, checks: 0 }, outcome, key && { key, render: renderRow }),
+    )
+    await failpoint('void: outcome recorded')
+    return new Rendered(renderRow(row))
+  })
+}
+
+/** What can be said of a void whose answer was lost. */
+const finished = ({ status }: TransactionRow): ActionResult => ({
+  status:
+    status === 'authorization_voided' ? 'succeeded' : status === 'authorization_void_pending' ? 'pending' : 'failed',
+  code: null,
+  rawCode: null,
+  rawDescription: null,
+})
+
+async function beginVoid(
+  ctx: Context,
+  id: string,
+  service: UsableService | undefined,
+  key: NewKey | null,
+): Promise<{ row: TransactionRow; attempt: NewAttempt; service: UsableService }> {
+  return await transact(ctx, async (ctx) => {
+    const now = ctx.now()
+    const found = await lockTransaction(ctx.db, ctx.accounts, id)
+    if (!found) throw notFound()
+    const { row, instrument } = found
+    await holdKey(ctx, key, { merchantAccountId: row.merchant_account_id, transactionId: id, resourceId: null })
+    if (!service || row.authorized_amount === 0 || instrument.captured_amount > 0 || !instrument.capturable) {
+      throw wrongState(cannotVoid(row))
+    }
+    if (!service.connector.definition.supported_features.void) {
+      throw unsupported('transaction_id', 'The provider cannot void; capture and refund instead')
+    }
+    const moved = await moveTransaction(ctx.db, ctx.accounts, id, 'authorization_void_pending', now)
+    if (!moved) throw wrongState(cannotVoid(row))
+    const attempt = newAttempt(row, 'void', { service, amount: row.authorized_amount, subjectId: null, key, now })
+    await insertAttempt(ctx.db, attempt)
+    await audit(ctx, 'voided', auditedAs(row))
+    await failpoint('void: intent not yet committed')
+    return { row: moved, attempt, service }
+  })
+}
+
+const cannotVoid = ({ status, amount }: TransactionRow) =>
+  amount === 0
+    ? 'There is nothing to void: the transaction has no amount'
+    : `Only an authorized transaction can be voided; this one is ${status}`
+
+/** What became of a void, whoever found out. Returns the transaction as it is then. */
+export async function settleVoid(
+  system: System,
+  attempt: Pick<AttemptRow, 'merchant_account_id' | 'transaction_id' | 'id' | 'checks'>,
+  outcome: FollowUpOutcome,
+  answer: { key: Pick<NewKey, 'operation' | 'key'>; render: (row: TransactionRow) => string } | null,
+): Promise<TransactionRow> {
+  return await transact({ ...system, accounts: [attempt.merchant_account_id] }, async (ctx) => {
+    const id = attempt.transaction_id
+    const now = ctx.now()
+    let row: TransactionRow | undefined = await lockOwner(ctx, id)
+    const isOurs = await closeFollowUp(ctx, attempt, outcome)
+    if (isOurs) {
+      const result = resultOf(outcome)
+      if (result.status !== 'pending') {
+        const isVoided = result.status === 'succeeded'
+        if (isVoided) await closeInstrument(ctx.db, ctx.accounts, id)
+        const to = isVoided ? 'authorization_voided' : 'authorization_succeeded'
+        row = await moveTransaction(ctx.db, ctx.accounts, id, to, now, isVoided ? { voided_at: now } : {})
+        if (!row) throw new Error('a void ended in a transaction that awaited none')
+        await insertTimeline(ctx.db, row.merchant_account_id, [
+          timelineEntry(id, `payment-connector-response-transaction-void-${result.status}`, { ...result }),
+          timelineEntry(id, 'transaction-updated-status', { from: 'authorization_void_pending', to }),
+        ])
+      }
+      const names = {
+        succeeded: statusEvents.authorization_voided,
+        pending: statusEvents.authorization_void_pending,
+        declined: 'transaction.void-declined',
+        failed: 'transaction.void-failed',
+      } as const
+      await emit(ctx, names[result.status], {
+        target: transactionTarget(row),
+        merchantAccountId: row.merchant_account_id,
+        sequence: row.version,
+      })
+    }
+    if (answer) await storeAnswer(ctx.db, ctx.accounts, answer.key, { status: 200, body: answer.render(row) })
+    await failpoint('void: outcome not yet committed')
+    return row
+  })
+}

@@ -1,0 +1,132 @@
+/** What a payment may do next, and what each move is called. Pure: no database, no clock. */
+
+export const transactionStatuses = [
+  'processing',
+  'buyer_approval_pending',
+  'authorization_succeeded',
+  'authorization_failed',
+  'authorization_declined',
+  'capture_pending',
+  'capture_succeeded',
+  'authorization_void_pending',
+  'authorization_voided',
+] as const
+export type TransactionStatus = (typeof transactionStatuses)[number]
+
+export const intents = ['authorize', 'capture'] as const
+export type Intent = (typeof intents)[number]
+
+export const paymentSources = ['ecommerce', 'moto', 'recurring', 'installment', 'card_on_file'] as const
+export type PaymentSource = (typeof paymentSources)[number]
+
+export const instrumentTypes = [
+  'pan',
+  'card_token',
+  'redirect',
+  'redirect_token',
+  'googlepay',
+  'applepay',
+  'network_token',
+  'plaid',
+  'bank',
+] as const
+
+export const avsCodes = [
+  'match',
+  'no_match',
+  'partial_match_address',
+  'partial_match_postcode',
+  'partial_match_name',
+  'unavailable',
+] as const
+export const cvvCodes = ['match', 'no_match', 'unavailable', 'not_provided'] as const
+
+/** The state machine. What is not here cannot happen: every move is an update that names where it comes from. */
+export const moves: Record<TransactionStatus, readonly TransactionStatus[]> = {
+  processing: [
+    'buyer_approval_pending',
+    'authorization_succeeded',
+    'authorization_declined',
+    'authorization_failed',
+    'capture_pending',
+    'capture_succeeded',
+  ],
+  buyer_approval_pending: [
+    'authorization_succeeded',
+    'authorization_declined',
+    'authorization_failed',
+    'capture_pending',
+    'capture_succeeded',
+  ],
+  authorization_succeeded: ['capture_pending', 'authorization_void_pending'],
+  // A capture that fails leaves the authorization.
+  capture_pending: ['capture_succeeded', 'authorization_succeeded'],
+  // Further captures, where the last was not final.
+  capture_succeeded: ['capture_pending'],
+  authorization_void_pending: ['authorization_voided', 'authorization_succeeded'],
+  authorization_declined: [],
+  authorization_failed: [],
+  authorization_voided: [],
+}
+
+/** The guard of an update. */
+export const statusesBefore = (to: TransactionStatus): TransactionStatus[] =>
+  transactionStatuses.filter((from) => moves[from].includes(to))
+
+export const statusEvents = {
+  processing: undefined,
+  buyer_approval_pending: 'transaction.authentication-pending',
+  authorization_succeeded: 'transaction.authorized',
+  authorization_declined: 'transaction.declined',
+  authorization_failed: 'transaction.failed',
+  capture_pending: 'transaction.capture-pending',
+  capture_succeeded: 'transaction.captured',
+  authorization_void_pending: 'transaction.void-pending',
+  authorization_voided: 'transaction.voided',
+} as const satisfies Record<TransactionStatus, string | undefined>
+
+/** What may be captured beyond the authorization: the larger of the account's two allowances. */
+export function captureLimit(
+  authorized: number,
+  { amount, percentage }: { amount: number | null; percentage: number | null },
+): number {
+  return authorized + Math.max(amount ?? 0, Math.floor((authorized * (percentage ?? 0)) / 100))
+}
+
+/** When to ask the provider what became of a call: after 1 min, 5 min, 1 h, then daily. */
+export function nextCheckMs(checks: number): number {
+  const minute = 60_000
+  return [minute, 5 * minute, 60 * minute][checks] ?? 24 * 60 * minute
+}
+
+interface Sourcing {
+  payment_source: PaymentSource
+  merchant_initiated: boolean
+  is_subsequent_payment: boolean
+  store: boolean
+  isStoredMethod: boolean
+}
+
+export interface Problem {
+  pointer: string
+  type: string
+  message: string
+}
+
+/** Which combinations of source, initiator and series make sense. */
+export function sourcingProblems(input: Sourcing): Problem[] {
+  const { payment_source: source, merchant_initiated: byMerchant, is_subsequent_payment: subsequent, store } = input
+  const inSeries = source === 'recurring' || source === 'installment'
+  const problems: Problem[] = []
+  const add = (pointer: string, message: string) => problems.push({ pointer, type: 'value_error.conflict', message })
+  if (byMerchant && (source === 'ecommerce' || source === 'moto')) {
+    add('/merchant_initiated', `Must be false when payment_source is ${source}`)
+  } else if (byMerchant && inSeries && !subsequent) {
+    add('/is_subsequent_payment', `Must be true when the merchant initiates and payment_source is ${source}`)
+  }
+  if (inSeries && !byMerchant && !store && !input.isStoredMethod) {
+    add('/store', `Must be true for the first payment of a series (payment_source ${source}, not merchant_initiated)`)
+  }
+  if (store && input.isStoredMethod) add('/store', 'Must be false for a method that is stored already')
+  return problems
+}

@@ -1,0 +1,78 @@
+import { type Accounts, within } from '../../../platform/accounts.ts'
+import { type Db, read, writeAtOnce } from '../../../platform/postgres.ts'
+import { sql } from '../../../platform/sql.ts'
+import { type Action, type AttemptRow, attemptColumns } from './rows.ts'
+
+export interface NewAttempt {
+  merchant_account_id: string
+  transaction_id: string
+  id: string
+  action: Action
+  subject_id: string | null
+  payment_service_id: string
+  amount: number
+  idempotency_key: string | null
+  next_check_at: Date
+  created_at: Date
+}
+
+/** Before the provider hears of it. */
+export async function insertAttempt(db: Db, attempt: NewAttempt): Promise<void> {
+  await db.run(sql`
+    insert into attempts (merchant_account_id, transaction_id, id, action, subject_id, payment_service_id, amount, state, idempotency_key,
+      next_check_at, created_at, updated_at)
+    values (${attempt.merchant_account_id}, ${attempt.transaction_id}, ${attempt.id}, ${attempt.action}, ${attempt.subject_id},
+      ${attempt.payment_service_id}, ${attempt.amount}, 'open', ${attempt.idempotency_key}, ${attempt.next_check_at}, ${attempt.created_at},
+      ${attempt.created_at})`)
+}
+
+/** False when somebody else has closed it: then what became of it is decided already. */
+export async function closeAttempt(
+  db: Db,
+  accounts: Accounts,
+  { transaction_id, id }: Pick<AttemptRow, 'transaction_id' | 'id'>,
+  change: {
+    state: 'open' | 'pending' | 'done'
+    result: 'approved' | 'declined' | 'failed' | null
+    error_code: string | null
+    provider_reference: string | null
+    next_check_at: Date | null
+  },
+  now: Date,
+): Promise<boolean> {
+  const closed = await db.run(sql`
+    update attempts
+    set state = ${change.state}, result = ${change.result}, error_code = ${change.error_code},
+      provider_reference = coalesce(${change.provider_reference}, provider_reference), next_check_at = ${change.next_check_at}, updated_at = ${now}
+    where ${within(accounts, sql`merchant_account_id`)} and transaction_id = ${transaction_id} and id = ${id} and state <> 'done'
+    returning id`)
+  return closed.length > 0
+}
+
+export function findOpenAttempts(db: Db, accounts: Accounts, transactionId: string): Promise<AttemptRow[]> {
+  return read(
+    db,
+    accounts,
+    (visible) => sql`
+      select ${attemptColumns} from attempts
+      where ${visible(sql`merchant_account_id`)} and transaction_id = ${transactionId} and state <> 'done' order by id`,
+  )
+}
+
+/** Attempts whose time has come, of all accounts; asking for them puts the next time off, so that two workers do not ask together. */
+export function claimDueAttempts(db: Db, now: Date, limit: number): Promise<AttemptRow[]> {
+  const at = now.toISOString()
+  return writeAtOnce(
+    db,
+    'all',
+    sql`
+      update attempts
+      set checks = checks + 1, updated_at = ${at}::timestamptz,
+        next_check_at = ${at}::timestamptz + (array['1 minute', '5 minutes', '1 hour', '1 day'])[least(checks + 2, 4)]::interval
+      where (merchant_account_id, transaction_id, id) in (
+        select merchant_account_id, transaction_id, id from attempts
+        where state <> 'done' and next_check_at <= ${at}::timestamptz
+        order by next_check_at limit ${limit} for update skip locked)
+      returning ${attemptColumns}`,
+  )
+}

@@ -1,0 +1,212 @@
+import { BoundedMap } from '../../../bounded-map.ts'
+import { newId } from '../../../ids.ts'
+import { createBatcher } from '../../../platform/batch.ts'
+import { type Db, isRowFault, isUnavailable } from '../../../platform/postgres.ts'
+import type { FollowUpCall, Outcome, PaymentConnector, Unknown } from '../../payment.ts'
+import type { Refusal } from './amounts.ts'
+import { forcesOf, houseRules, pendingMs, refusalsOf } from './catalogue.ts'
+import { mockCardDefinition } from './definition.ts'
+import { openNotification } from './notification.ts'
+import { type Answer, approved, decideAuthorization, pending, refused } from './rules.ts'
+import {
+  type FollowUp,
+  findOrRefuse,
+  insertAuthorizations,
+  insertFollowUp,
+  type NewAuthorization,
+  type OperationRow,
+  settle,
+} from './store.ts'
+
+const mostAccounts = 10_000
+const unknown: Unknown = { result: 'unknown' }
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** A card processor as another company would run it, with tables of its own. What it can be made to do: catalogue.ts. */
+export function createMockCard({ db, now }: { db: Db; now: () => Date }): PaymentConnector {
+  const store = gatherAuthorizations(db)
+
+  const followUp = (call: FollowUpCall, asked: Pick<FollowUp, 'kind' | 'amount' | 'closes'>) =>
+    answering(call.signal, async () => {
+      const id = newId()
+      const paymentId = uuid.test(call.paymentReference) ? call.paymentReference : null
+      const { later, lost, refusals } = habits[asked.kind]
+      const row = await insertFollowUp(db, call.service.merchantAccountId, {
+        ...asked,
+        id,
+        paymentId,
+        reference: call.reference,
+        serviceId: call.service.serviceId,
+        currency: call.currency,
+        dueAt: new Date(now().getTime() + pendingMs),
+        later,
+        lost,
+        answers: answersTo(id, refusals),
+      })
+      return answer(row, { ...asked, id, paymentId })
+    })
+
+  return {
+    definition: mockCardDefinition,
+
+    authorize: (call) =>
+      answering(call.signal, async () => {
+        const id = newId()
+        const at = now()
+        const decision = decideAuthorization(call, id, at)
+        if (decision.delivery === 'never') return unknown
+        const isReserved = decision.delivery === 'charged later'
+        const waits = isReserved || decision.delivery === 'later'
+        const kind = call.intent !== 'capture' ? 'authorize' : isReserved ? 'late_sale' : 'sale'
+        const isMade = !waits && decision.answer.result === 'approved'
+        const row = await store(call.service.merchantAccountId, {
+          operation: {
+            reference: call.reference,
+            id,
+            kind,
+            amount: call.amount,
+            lost: decision.delivery === 'lost',
+            outcome: waits ? { ...pending(id), ...(isReserved && { isAuthorized: true }) } : decision.answer,
+            due_at: waits ? new Date(at.getTime() + pendingMs) : null,
+            due_outcome: waits ? standing(decision.answer, isReserved) : null,
+          },
+          payment: {
+            id,
+            service_id: call.service.serviceId,
+            currency: call.currency,
+            state: waits ? 'pending' : !isMade ? 'refused' : kind === 'sale' ? 'completed' : 'authorized',
+            authorized: isMade || isReserved ? call.amount : 0,
+            captured: isMade && kind === 'sale' ? call.amount : 0,
+            forces: decision.forces,
+          },
+        })
+        return answer(row, { id, paymentId: null, kind, amount: call.amount })
+      }),
+
+    capture: (call) => followUp(call, { kind: 'capture', amount: call.amount, closes: call.final }),
+    void: (call) => followUp(call, { kind: 'void', amount: null, closes: false }),
+    refund: (call) => followUp(call, { kind: 'refund', amount: call.amount, closes: false }),
+    cancel: (call) => followUp(call, { kind: 'cancel', amount: null, closes: false }),
+
+    sync: ({ service: { merchantAccountId }, reference, signal }) =>
+      answering(signal, async () => {
+        const found = await findOrRefuse(db, merchantAccountId, reference, newId())
+        if (!found || found.kind === 'never_arrived') return { result: 'never_arrived' }
+        if (!found.due_at) return outcomeOf(found)
+        const { id, kind } = found
+        const isPayment = kind === 'authorize' || kind === 'sale' || kind === 'late_sale'
+        const settled = await settle(
+          db,
+          merchantAccountId,
+          { reference, id, kind },
+          {
+            now: now(),
+            notAllowed: refused(id, isPayment ? houseRules.canceled : houseRules.notInThisState),
+            tooMuch: refused(id, houseRules.tooMuch),
+          },
+        )
+        if (settled) return outcomeOf(settled)
+        return {
+          ...outcomeOf(found),
+          ...pending(id),
+          askAfterMs: Math.max(0, found.due_at.getTime() - now().getTime()),
+        }
+      }),
+
+    verify: ({ fields }) =>
+      Promise.resolve(
+        fields['merchant_id'] === 'invalid'
+          ? { valid: false, errorCode: 'invalid_service_credentials', rawDescription: 'There is no such merchant' }
+          : { valid: true },
+      ),
+
+    notification: async (service, message) => {
+      const { webhook_secret: secret } = await service.secrets()
+      return openNotification(message, { secret, now: now() })
+    },
+  }
+}
+
+/** A charge that is refused later leaves the reservation, and says so. */
+const standing = (answer: Answer, isReserved: boolean): Answer =>
+  isReserved && answer.result !== 'approved' ? { ...answer, isAuthorized: true } : answer
+
+type Gathering = (one: NewAuthorization) => Promise<OperationRow | undefined>
+
+/** Authorizations of one merchant account that arrive together share a statement and its commit. */
+function gatherAuthorizations(db: Db): (account: string, one: NewAuthorization) => ReturnType<Gathering> {
+  const gatherings = new BoundedMap<string, Gathering>(mostAccounts)
+  return (account, one) => {
+    const found = gatherings.get(account)
+    if (found) return found(one)
+    const gathering = createBatcher<NewAuthorization, OperationRow | undefined>({
+      run: async (authorizations) => {
+        const rows = await insertAuthorizations(db, account, authorizations)
+        const byReference = new Map(rows.map((row) => [row.reference, row]))
+        return authorizations.map(({ operation }) => byReference.get(operation.reference))
+      },
+      // A statement cannot meet the same row twice.
+      keyOf: ({ operation }) => operation.reference,
+      isOnesFault: isRowFault,
+    })
+    gatherings.set(account, gathering)
+    return gathering(one)
+  }
+}
+
+const habitsOf = (kind: FollowUp['kind']) => ({
+  later: forcesOf(kind, 'pending'),
+  lost: forcesOf(kind, 'unknown'),
+  refusals: refusalsOf(kind),
+})
+const habits = {
+  capture: habitsOf('capture'),
+  void: habitsOf('void'),
+  refund: habitsOf('refund'),
+  cancel: habitsOf('cancel'),
+}
+
+const answersTo = (id: string, refusals: ReadonlyMap<number, Refusal>): FollowUp['answers'] => ({
+  approved: approved(id),
+  pending: pending(id),
+  refused: Object.fromEntries([...refusals].map(([amount, refusal]) => [amount, refused(id, refusal)])),
+  noSuchPayment: refused(id, houseRules.noSuchPayment),
+  otherCurrency: refused(id, houseRules.otherCurrency),
+  notAllowed: refused(id, houseRules.notInThisState),
+  tooMuch: refused(id, houseRules.tooMuch),
+})
+
+/** What the caller hears: of a reference that was there before, what was said then, if it was about the same. */
+function answer(
+  row: OperationRow | undefined,
+  asked: { id: string; paymentId: string | null; kind: OperationRow['kind']; amount: number | null },
+): Outcome {
+  if (!row) return unknown
+  if (row.id === asked.id) return row.lost ? unknown : outcomeOf(row)
+  const isSame =
+    row.kind === asked.kind &&
+    (asked.amount === null || row.amount === asked.amount) &&
+    (asked.paymentId === null || row.payment_id === null || row.payment_id === asked.paymentId)
+  return isSame ? outcomeOf(row) : refused(null, houseRules.usedReference)
+}
+
+function outcomeOf({ outcome, amount }: OperationRow): Outcome {
+  if (!outcome) return refused(null, houseRules.usedReference)
+  return outcome.result === 'approved' ? { ...outcome, amount } : outcome
+}
+
+/** A processor that cannot be reached, or not in time, leaves the caller without an answer. */
+async function answering<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result | Unknown> {
+  if (signal.aborted) return unknown
+  const { promise, resolve } = Promise.withResolvers<Unknown>()
+  const giveUp = () => resolve(unknown)
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    return await Promise.race([work(), promise])
+  } catch (error) {
+    if (isUnavailable(error)) return unknown
+    throw error
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+  }
+}

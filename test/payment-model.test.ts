@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { settle } from '../src/areas/transactions/operations/authorize.ts'
+import { createTransaction } from '../src/areas/transactions/operations/create.ts'
+import { settlementOf } from '../src/areas/transactions/operations/settlement.ts'
+import { findOpenAttempts } from '../src/areas/transactions/store/attempts.ts'
+import { findTransaction } from '../src/areas/transactions/store/transactions.ts'
+import { useDatabase } from './database.ts'
+import { approved } from './payment-model/planted.ts'
+import { playSteps, runModel } from './payment-model/run.ts'
+import type { CreateStep, Step } from './payment-model/steps.ts'
+import { createWorld, type World } from './payment-model/world.ts'
+
+const sequences = Number(process.env['MODEL_SEQUENCES'] ?? 150)
+const seed = Number(process.env['MODEL_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+const databases = [useDatabase(), useDatabase()]
+const worlds: World[] = []
+
+beforeAll(async () => {
+  for (const database of databases) {
+    worlds.push(
+      await createWorld({
+        apiUrl: database.url('florin_api'),
+        workerUrl: database.url('florin_worker'),
+        adminUrl: database.url(),
+      }),
+    )
+  }
+})
+afterAll(() => Promise.all(worlds.map((world) => world.close())))
+
+test(`payments do what the model says, whatever crashes or gets lost (seed ${seed})`, {
+  timeout: 600_000,
+}, async () => {
+  const results = await Promise.all(
+    worlds.map((world, lane) =>
+      runModel(world, { sequences: Math.ceil((sequences - lane) / worlds.length), seed: seed + lane }),
+    ),
+  )
+  expect(results.flatMap(({ difference }) => difference ?? []).join('\n\n')).toBe('')
+  // The rarer endings are left to the long form: chance must not make this red.
+  const endings = results.flatMap((result) => Object.keys(result.endings))
+  const usual = ['create', 'capture', 'void', 'refund'].flatMap((kind) => [`${kind} answer`, `${kind} refusal`])
+  expect(endings).toEqual(expect.arrayContaining([...usual, 'create replay', 'create crash']))
+})
+
+const create: CreateStep = {
+  kind: 'create',
+  profile: 0,
+  amount: 1000,
+  intent: 'authorize',
+  asyncCapture: false,
+  card: 'plain',
+  hasKey: false,
+  fault: undefined,
+}
+const plain = { on: 0, isApt: false, isPreferred: false, hasKey: false, fault: undefined }
+const capture: Step = { kind: 'capture', amount: 'default', final: false, ...plain }
+const overCapture: Step = { ...capture, amount: 'limit' }
+const late: CreateStep = { ...create, intent: 'capture', asyncCapture: true }
+const lostCancel: Step = { kind: 'cancel', on: 0, fault: { name: 'answer lost', nth: 0 } }
+
+test.each<[what: string, ...steps: [CreateStep, ...Step[]]]>([
+  ['a capture of nothing that is left', create, capture, capture],
+  ['a capture of less than nothing that is left', { ...create, profile: 1 }, overCapture, capture],
+  ['a later charge that fails', { ...late, amount: 500001 }],
+  ['a later charge that is declined', { ...late, amount: 500002 }],
+  ['a later charge of a card that is declined later', { ...late, amount: 200011, card: 'pending' }],
+  ['a cancel whose answer is lost', { ...create, card: 'pending' }, lostCancel],
+])('what the model has found stays found: %s', async (_what, ...steps) => {
+  const [world] = worlds
+  if (!world) throw new Error('no world')
+  await playSteps(world, steps)
+})
+
+test('what the races have found stays found: of two outcomes that arrive together one is written', async () => {
+  const [world] = worlds
+  if (!world) throw new Error('no world')
+  const ctx = world.context('single', 'createTransaction')
+  world.now = Date.now()
+  const { text } = await createTransaction(
+    ctx,
+    {
+      amount: 1000,
+      currency: 'EUR',
+      intent: 'capture',
+      payment_method: { method: 'card', number: '4000000000002008', expiration_date: '12/49' },
+    },
+    undefined,
+  )
+  const { id } = JSON.parse(text) as { id: string }
+  const row = await findTransaction(ctx.db, ctx.accounts, id)
+  const [attempt] = await findOpenAttempts(ctx.db, ctx.accounts, id)
+  if (!row || !attempt) throw new Error('the payment is not pending')
+  const common = { row, attempt, next: undefined, asyncCapture: false, storedMethodId: null, now: ctx.now(), key: null }
+  const outcomes = [approved, approved, { result: 'canceled' }, { result: 'canceled' }] as const
+  const settled = await Promise.all(outcomes.map((outcome) => settle(ctx, settlementOf({ ...common, outcome }))))
+
+  const written = settled.filter((after) => after !== undefined)
+  expect(written).toHaveLength(1)
+  const found = await findTransaction(ctx.db, ctx.accounts, id)
+  expect(found).toMatchObject({ status: written[0]?.status, captured_amount: written[0]?.captured_amount, version: 3 })
+  const { rows } = await world.admin.query('select from events where resource_id = $1 and sequence = 3', [id])
+  expect(rows).toHaveLength(1)
+})

@@ -1,0 +1,224 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import { createMerchantAccount } from '../../src/areas/merchant-accounts/operations.ts'
+import { createPaymentService } from '../../src/areas/payment-services/operations/change.ts'
+import { commandLineContext } from '../../src/cli/command-line-context.ts'
+import type { Connectors, Outcome, PaymentConnector } from '../../src/connectors/payment.ts'
+import { createConnectors } from '../../src/connectors/registry.ts'
+import type { Context } from '../../src/context.ts'
+import { onFailpoint } from '../../src/platform/failpoint.ts'
+import type { Log } from '../../src/platform/log.ts'
+import { connect, type Database } from '../../src/platform/postgres.ts'
+import type { Vault } from '../../src/vault/client.ts'
+import { Crash, type Fault } from './faults.ts'
+import type { Profile } from './records.ts'
+
+/** Accounts that differ in what they allow and in how many providers can be asked. */
+export const profiles: readonly Profile[] = [
+  { account: 'single', services: 1, overCapture: { amount: 0, percentage: 0 } },
+  { account: 'double', services: 2, overCapture: { amount: 50, percentage: 0 } },
+  { account: 'percent', services: 2, overCapture: { amount: 0, percentage: 10 } },
+  // More than the provider captures, which is twice the authorization.
+  { account: 'generous', services: 1, overCapture: { amount: 2_000_000, percentage: 0 } },
+  { account: 'deserted', services: 0, overCapture: { amount: 0, percentage: 0 } },
+]
+
+export interface WorldOptions {
+  apiUrl: string
+  workerUrl: string
+  adminUrl: string
+  /** A planted bug: changes the statements of the api and the worker. */
+  rewrite?: (text: string) => string
+  /** A planted bug: changes the provider. */
+  replace?: (connector: PaymentConnector) => PaymentConnector
+}
+
+/** One database with the API's operations on it and a clock that stands still until it is moved. */
+export interface World {
+  admin: pg.Pool
+  /** Their place in the order in which they are asked. */
+  services: Map<string, number>
+  /** Errors that the operations only logged. */
+  errors: string[]
+  now: number
+  context(account: string, operation: string): Context
+  worker: Pick<Context, 'db' | 'vault' | 'connectors' | 'now' | 'log'>
+  /** Runs a request with something going wrong at its call to the provider. */
+  withFault<Result>(trouble: Trouble, work: () => Promise<Result>): Promise<Result>
+  /** Calls that are still on their way. */
+  late: (() => Promise<unknown>)[]
+  close(): Promise<void>
+}
+
+export interface Trouble {
+  fault: Fault | undefined
+  /** Of a request that only asks providers what became of things: it loses all of its questions, others none. */
+  isAsking?: boolean
+  /** What others do while the request is slow. */
+  onMeanwhile?: () => Promise<void>
+}
+
+interface Armed extends Trouble {
+  /** How often each place was reached. */
+  reached: Map<string, number>
+}
+
+const armed = new AsyncLocalStorage<Armed>()
+
+const places = new Map([
+  ['crash at intent', 'intent recorded'],
+  ['sync at intent', 'intent recorded'],
+  ['crash after answer', 'provider answered'],
+  ['sync after answer', 'provider answered'],
+  ['crash after outcome', 'outcome recorded'],
+])
+
+/** Whether this is where the fault of the request sits. */
+function isHere(place: string, { fault, reached }: Armed): boolean {
+  const count = reached.get(place) ?? 0
+  reached.set(place, count + 1)
+  return fault?.nth === count
+}
+
+async function onPlace(name: string): Promise<void> {
+  const request = armed.getStore()
+  const [, place = ''] = name.split(': ')
+  if (!request || !isHere(place, request) || places.get(request.fault?.name ?? '') !== place) return
+  if (request.fault?.name.startsWith('crash')) throw new Crash(name)
+  // What others do meanwhile has no faults of its own.
+  if (request.onMeanwhile) await armed.exit(request.onMeanwhile)
+}
+
+export async function createWorld({ apiUrl, workerUrl, adminUrl, rewrite, replace }: WorldOptions): Promise<World> {
+  const open = (url: string, poolSize: number) => {
+    const db = connect({ url, applicationName: 'model', poolSize, onError: () => undefined })
+    return rewrite ? rewriting(db, rewrite) : db
+  }
+  const db = open(apiUrl, 4)
+  const workerDb = open(workerUrl, 2)
+  const admin = new pg.Pool({ connectionString: adminUrl, max: 2 })
+  admin.on('error', () => undefined)
+  const now = () => new Date(world.now)
+  const errors: string[] = []
+  const log: Log = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: (message, fields) => void errors.push(`${message}: ${String(fields?.error)}`),
+  }
+  const late: World['late'] = []
+  const own = createConnectors({ environment: 'sandbox', db, now })
+  const connectors: Connectors = new Map(
+    [...own].map(([id, connector]) => [id, unreliable(replace?.(connector) ?? connector, late)]),
+  )
+  const services = new Map<string, number>()
+  const system = { vault, connectors, now, log }
+  const world: World = {
+    admin,
+    services,
+    errors,
+    late,
+    now: Date.now(),
+    context: (account, operation) => ({ ...commandLineContext(db, operation), ...system, accounts: [account] }),
+    worker: { db: workerDb, ...system },
+    withFault: (trouble, work) => armed.run({ ...trouble, reached: new Map() }, work),
+    close: async () => {
+      await Promise.all([db.close(), workerDb.close(), admin.end()])
+    },
+  }
+  onFailpoint(onPlace)
+  for (const profile of profiles) await createProfile(world, profile)
+  return world
+}
+
+async function createProfile(world: World, { account, services, overCapture }: Profile): Promise<void> {
+  const ctx = world.context(account, 'model')
+  await createMerchantAccount(ctx, {
+    id: account,
+    display_name: account,
+    ...(overCapture.amount > 0 && { over_capture_amount: overCapture.amount }),
+    ...(overCapture.percentage > 0 && { over_capture_percentage: overCapture.percentage }),
+  })
+  for (let index = 0; index < services; index += 1) {
+    const { id } = await createPaymentService(ctx, {
+      display_name: `Service ${index}`,
+      payment_service_definition_id: 'mock-card',
+      fields: [{ key: 'merchant_id', value: 'model' }],
+      accepted_currencies: ['EUR'],
+      accepted_countries: ['DE'],
+    })
+    world.services.set(id, index)
+  }
+}
+
+/** The vault is another process behind a port; payments with cards that are not stored need its fingerprints only. */
+const vault = new Proxy(
+  {
+    fingerprintCard: (number: string) => Promise.resolve(createHash('sha256').update(number).digest('hex')),
+    storeSecrets: () => Promise.resolve(),
+  } as Pick<Vault, 'fingerprintCard' | 'storeSecrets'> as Vault,
+  {
+    get(target, name) {
+      if (name in target) return target[name as keyof Vault]
+      throw new Error(`the model has no vault that can ${String(name)}`)
+    },
+  },
+)
+
+/** The way to a provider, on which calls and answers get lost. */
+function unreliable(inner: PaymentConnector, late: World['late']): PaymentConnector {
+  const pass = async <Call extends { signal: AbortSignal }, Answer>(
+    perform: (call: Call) => Promise<Answer>,
+    call: Call,
+    isQuestion = false,
+  ): Promise<Answer | Outcome> => {
+    const request = armed.getStore()
+    const isFaulty = request && (isQuestion ? request.isAsking : isHere('call', request))
+    const fault = isFaulty ? request.fault?.name : undefined
+    if (fault === 'call lost') throw new Error('the connection broke')
+    if (fault === 'refused elsewhere') return refusedElsewhere
+    if (fault === 'call late') {
+      // With a deadline of its own: the caller's is over by then.
+      late.push(() => perform({ ...call, signal: new AbortController().signal }))
+      return { result: 'unknown' }
+    }
+    const answer = await perform(call)
+    return fault === 'answer lost' ? { result: 'unknown' } : answer
+  }
+  return {
+    ...inner,
+    authorize: (call) => pass(inner.authorize, call),
+    capture: (call) => pass(inner.capture, call),
+    void: (call) => pass(inner.void, call),
+    refund: (call) => pass(inner.refund, call),
+    cancel: (call) => pass(inner.cancel, call),
+    sync: (call) => pass(inner.sync, call, true),
+  }
+}
+
+const refusedElsewhere: Outcome = {
+  result: 'declined',
+  errorCode: 'service_decline',
+  retriable: true,
+  providerReference: null,
+  rawCode: '92',
+  rawDescription: null,
+}
+
+function rewriting(db: Database, rewrite: (text: string) => string): Database {
+  db.pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown
+    const changed = (asked: unknown, ...rest: unknown[]) =>
+      query(
+        typeof asked === 'string'
+          ? rewrite(asked)
+          : typeof asked === 'object' && asked !== null && 'text' in asked
+            ? { ...asked, text: rewrite(String(asked.text)) }
+            : asked,
+        ...rest,
+      )
+    Object.assign(client, { query: changed })
+  })
+  return db
+}
