@@ -282,6 +282,55 @@ CREATE TABLE public.card_bins (
 
 ALTER TABLE public.card_bins OWNER TO florin_migrate;
 
+CREATE TABLE public.checkout_sessions (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    amount bigint,
+    currency text,
+    country text,
+    intent text,
+    payment_source text,
+    merchant_initiated boolean,
+    is_subsequent_payment boolean,
+    payment_service_id uuid,
+    cart_items text,
+    metadata text,
+    airline text,
+    buyer text,
+    label text,
+    scheme text,
+    bin text,
+    card_type text,
+    card_issuer_name text,
+    issuer_country text,
+    fingerprint text,
+    expiration_date text,
+    payment_method_id uuid,
+    postal_code text,
+    fields_sent_at timestamp(3) with time zone,
+    transaction_id uuid,
+    version integer DEFAULT 1 NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT checkout_sessions_amount_check CHECK (((amount >= 0) AND (amount <= 99999999))),
+    CONSTRAINT checkout_sessions_bin_check CHECK ((bin ~ '^\d{6,8}$'::text)),
+    CONSTRAINT checkout_sessions_card_type_check CHECK ((card_type = ANY (ARRAY['credit'::text, 'debit'::text, 'prepaid'::text]))),
+    CONSTRAINT checkout_sessions_country_check CHECK ((country ~ '^[A-Z]{2}$'::text)),
+    CONSTRAINT checkout_sessions_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT checkout_sessions_expiration_date_check CHECK ((expiration_date ~ '^(0[1-9]|1[0-2])/\d{2}$'::text)),
+    CONSTRAINT checkout_sessions_fingerprint_check CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT checkout_sessions_intent_check CHECK ((intent = ANY (ARRAY['authorize'::text, 'capture'::text]))),
+    CONSTRAINT checkout_sessions_issuer_country_check CHECK ((issuer_country ~ '^[A-Z]{2}$'::text)),
+    CONSTRAINT checkout_sessions_label_check CHECK ((length(label) <= 320)),
+    CONSTRAINT checkout_sessions_payment_source_check CHECK ((payment_source = ANY (ARRAY['ecommerce'::text, 'moto'::text, 'recurring'::text, 'installment'::text, 'card_on_file'::text]))),
+    CONSTRAINT checkout_sessions_postal_code_check CHECK (((length(postal_code) >= 1) AND (length(postal_code) <= 50)))
+);
+
+ALTER TABLE ONLY public.checkout_sessions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.checkout_sessions OWNER TO florin_migrate;
+
 CREATE TABLE public.event_queue (
     event_id uuid NOT NULL
 );
@@ -698,6 +747,7 @@ CREATE TABLE public.transactions (
     version integer NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    checkout_session_id uuid,
     CONSTRAINT transactions_amount_check CHECK (((amount >= 0) AND (amount <= 99999999))),
     CONSTRAINT transactions_authorized_amount_check CHECK ((authorized_amount >= 0)),
     CONSTRAINT transactions_captured_amount_check CHECK ((captured_amount >= 0)),
@@ -751,6 +801,21 @@ ALTER TABLE ONLY vault.secrets ALTER COLUMN sealed SET STORAGE EXTERNAL;
 
 ALTER TABLE vault.secrets OWNER TO florin_migrate;
 
+CREATE UNLOGGED TABLE vault.waiting (
+    expires_at timestamp(3) with time zone NOT NULL,
+    key_version integer NOT NULL,
+    id uuid NOT NULL,
+    merchant_account_id text NOT NULL,
+    field text NOT NULL,
+    sealed bytea NOT NULL,
+    CONSTRAINT waiting_field_check CHECK (((length(field) >= 1) AND (length(field) <= 40))),
+    CONSTRAINT waiting_merchant_account_id_check CHECK (((length(merchant_account_id) >= 1) AND (length(merchant_account_id) <= 50))),
+    CONSTRAINT waiting_sealed_check CHECK (((length(sealed) >= 30) AND (length(sealed) <= 65536)))
+);
+ALTER TABLE ONLY vault.waiting ALTER COLUMN sealed SET STORAGE EXTERNAL;
+
+ALTER TABLE vault.waiting OWNER TO florin_migrate;
+
 ALTER TABLE ONLY public.account_updater_inquiries
     ADD CONSTRAINT account_updater_inquiries_pkey PRIMARY KEY (merchant_account_id, id);
 
@@ -789,6 +854,12 @@ ALTER TABLE ONLY public.card_bin_steps
 
 ALTER TABLE ONLY public.card_bins
     ADD CONSTRAINT card_bins_pkey PRIMARY KEY (bin_start, bin_end);
+
+ALTER TABLE ONLY public.checkout_sessions
+    ADD CONSTRAINT checkout_sessions_id_unique UNIQUE (id);
+
+ALTER TABLE ONLY public.checkout_sessions
+    ADD CONSTRAINT checkout_sessions_pkey PRIMARY KEY (merchant_account_id, id);
 
 ALTER TABLE ONLY public.event_queue
     ADD CONSTRAINT event_queue_pkey PRIMARY KEY (event_id);
@@ -862,6 +933,9 @@ ALTER TABLE ONLY vault.keys
 ALTER TABLE ONLY vault.secrets
     ADD CONSTRAINT secrets_pkey PRIMARY KEY (merchant_account_id, id, field);
 
+ALTER TABLE ONLY vault.waiting
+    ADD CONSTRAINT waiting_pkey PRIMARY KEY (merchant_account_id, id, field);
+
 CREATE INDEX account_updater_inquiries_job_list ON public.account_updater_inquiries USING btree (merchant_account_id, job_id);
 
 CREATE INDEX account_updater_inquiries_method_list ON public.account_updater_inquiries USING btree (merchant_account_id, payment_method_id);
@@ -877,6 +951,8 @@ CREATE INDEX buyers_display_name ON public.buyers USING btree (merchant_account_
 CREATE INDEX buyers_external_identifier ON public.buyers USING btree (merchant_account_id, external_identifier_key, id) WHERE (external_identifier_key IS NOT NULL);
 
 CREATE INDEX buyers_newest ON public.buyers USING btree (id);
+
+CREATE INDEX checkout_sessions_expiry ON public.checkout_sessions USING btree (expires_at);
 
 CREATE INDEX events_account ON ONLY public.events USING btree (merchant_account_id, id);
 
@@ -908,6 +984,8 @@ CREATE UNIQUE INDEX keys_one_active ON vault.keys USING btree (purpose) WHERE (s
 
 CREATE INDEX secrets_key_version ON vault.secrets USING btree (key_version);
 
+CREATE INDEX waiting_expiry ON vault.waiting USING btree (expires_at);
+
 CREATE TRIGGER api_key_pairs_changed AFTER UPDATE ON public.api_key_pairs FOR EACH ROW WHEN ((((old.active IS DISTINCT FROM new.active) OR (old.merchant_account_ids IS DISTINCT FROM new.merchant_account_ids)) OR (old.version IS DISTINCT FROM new.version))) EXECUTE FUNCTION public.florin_announce_key();
 
 CREATE TRIGGER api_key_pairs_created_or_deleted AFTER INSERT OR DELETE ON public.api_key_pairs FOR EACH ROW EXECUTE FUNCTION public.florin_announce_key();
@@ -935,6 +1013,9 @@ ALTER TABLE ONLY public.buyers
 
 ALTER TABLE ONLY public.captures
     ADD CONSTRAINT captures_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
+
+ALTER TABLE ONLY public.checkout_sessions
+    ADD CONSTRAINT checkout_sessions_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
 
 ALTER TABLE ONLY public.network_token_requestors
     ADD CONSTRAINT network_token_requestors_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
@@ -992,6 +1073,10 @@ CREATE POLICY buyers_reach ON public.buyers USING (public.florin_reaches(merchan
 ALTER TABLE public.captures ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY captures_reach ON public.captures USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.checkout_sessions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY checkout_sessions_reach ON public.checkout_sessions USING (public.florin_reaches(merchant_account_id));
 
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
@@ -1090,6 +1175,9 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.card_bin_steps TO florin_worker;
 GRANT SELECT ON TABLE public.card_bins TO florin_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.card_bins TO florin_worker;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.checkout_sessions TO florin_api;
+GRANT SELECT,DELETE ON TABLE public.checkout_sessions TO florin_worker;
+
 GRANT INSERT ON TABLE public.event_queue TO florin_api;
 GRANT SELECT,INSERT,DELETE ON TABLE public.event_queue TO florin_worker;
 
@@ -1144,3 +1232,5 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.transactions TO florin_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE vault.keys TO florin_vault;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE vault.secrets TO florin_vault;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE vault.waiting TO florin_vault;

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Deployment, ProcessKind } from './deployment.ts'
 import {
+  dumpDatabase,
   dumpTables,
   type HeapWatch,
   type Query,
@@ -28,7 +29,7 @@ export async function plantEverywhere(query: Query, deployment: Deployment, numb
 
 /** The forms in which a planted number must be found. */
 export function plantedForms(sink: string): string[] {
-  const isText = sink === 'tables' || sink === 'log of PostgreSQL'
+  const isText = ['tables', 'log of PostgreSQL', 'dump'].includes(sink)
   const utf16 = isText ? 'UTF-16 in hex' : sink.startsWith('heap') ? 'UTF-16 with blanks' : 'UTF-16'
   return [...forms.map(({ name }) => name).filter((name) => name !== 'UTF-16'), utf16].sort()
 }
@@ -38,6 +39,7 @@ export async function canarySinks(
   query: Query,
   deployment: Deployment,
   heaps: Record<ProcessKind, HeapWatch>,
+  databaseUrl: string,
 ): Promise<Map<string, Buffer | string>> {
   const sinks = new Map<string, Buffer | string>()
   for (const kind of kinds) {
@@ -50,6 +52,7 @@ export async function canarySinks(
   sinks.set('write-ahead log', files.wal)
   sinks.set('data directory', files.rest)
   sinks.set('log of PostgreSQL', await readServerLog(query))
+  sinks.set('dump', await dumpDatabase(databaseUrl))
   sinks.set('temporary files', await readTree(deployment.temporaryFolder))
   return sinks
 }

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { send } from './api.ts'
+import { checkoutWays, expireAndSweep, payAfterKill } from './canary-checkout.ts'
 import { type CanaryClient, createClient } from './canary-client.ts'
 import {
   waysToPay,
@@ -20,6 +22,7 @@ import {
 } from './canary-requests.ts'
 import { canarySinks, plantedForms, plantEverywhere } from './canary-sinks.ts'
 import { type Deployment, prepareDatabase, queryOn, startDeployment, startTalkativeCluster } from './deployment.ts'
+import { makeService } from './every-state.ts'
 import { type Query, watchHeap } from './leak-scan.ts'
 import { createNumberScanner, type Hit, inEveryForm, makeNumbers, mistyped } from './number-scan.ts'
 import { makeCardNumber, useFolder, writeKeyFile } from './vault.ts'
@@ -53,16 +56,24 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
 
   const answers: string[] = []
   const tokens = { token: await deployment.token(), weakToken: await deployment.token(['buyers.read']) }
-  const connection = createClient(deployment.processes.api.url, tokens)
-  onTestFinished(connection.close)
-  const buyer = await connection.call('POST', '/buyers', { body: { external_identifier: 'canary-buyer' } })
-  const client: CanaryClient = { ...connection, buyerId: idOf(buyer) }
+  const connectTo = (buyerId = ''): CanaryClient => {
+    const connection = createClient(deployment.processes.api.url, tokens)
+    onTestFinished(connection.close)
+    return { ...connection, buyerId }
+  }
+  const before = connectTo()
+  const buyer = await before.call('POST', '/buyers', { body: { external_identifier: 'canary-buyer' } })
+  await makeService((method, path, options) =>
+    send(deployment.processes.api.url, method, path, { ...tokens, ...options }),
+  )
+  let used = 0
+  const take = (share: number) => numbers.slice(used, (used += Math.ceil(count * share)))
+  // First, so that the heap that is looked at in the end has seen everything else.
+  const client = await payAfterKill(deployment, before, take(0.01), () => connectTo(idOf(buyer)))
   const taken = card('4111111111111111', { external_identifier: 'canary-taken' })
   expect((await client.call('POST', '/payment-methods', { body: taken })).status).toBe(201)
   expect((await client.call('POST', '/payment-services', { body: service })).status).toBe(201)
 
-  let used = 0
-  const take = (share: number) => numbers.slice(used, (used += Math.ceil(count * share)))
   const go = (some: readonly string[], how: Record<string, Way>) =>
     sendAll(client, some, how, ({ text }) => answers.push(text))
   await updateAccounts(deployment, client, query, take(0.02).slice(0, 24), async () => {
@@ -80,6 +91,8 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
   for (const [table, used] of Object.entries(tables)) {
     expect(await withRowsRefused(query, table, () => go(take(0.02), used))).toEqual([])
   }
+  expect(await go(take(0.08), checkoutWays)).toEqual([])
+  await expireAndSweep(client, query, take(0.01))
   const sent = numbers.slice(used)
   expect(await go(sent, { ...ways, ...waysToPay })).toEqual([])
   const sendingSeconds = seconds()
@@ -90,7 +103,7 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
 
   await plantEverywhere(query, deployment, planted)
   const scanner = createNumberScanner([planted, ...numbers, ...numbers.map(mistyped), replacement])
-  const sinks = await canarySinks(query, deployment, heaps)
+  const sinks = await canarySinks(query, deployment, heaps, cluster.url({ database: 'canary' }))
   const hits: string[] = []
   for (const [name, sink] of sinks) {
     const found = scanner.find(sink)
@@ -108,7 +121,7 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
   const sizes = Object.fromEntries([...sinks].map(([name, sink]) => [name, sink.length]))
   const figures = {
     canaries: count,
-    ways: Object.keys(ways).length + Object.keys(waysToPay).length,
+    ways: Object.keys(ways).length + Object.keys(waysToPay).length + Object.keys(checkoutWays).length + 2,
     hits: hits.length,
     sendingSeconds,
     seconds: seconds(),

@@ -19,6 +19,7 @@ import { useApi } from './api.ts'
 import type { Json } from './every-route/answers.ts'
 import { hidesOtherAccounts, needsScope, needsToken, takesTheAccountHeader } from './every-route/checks-access.ts'
 import {
+  answersBrowsers,
   answersHead,
   knowsItsMethods,
   pathsAreExact,
@@ -38,12 +39,13 @@ import { type Check, problemsOf, type Subject } from './every-route/run.ts'
 
 const checks: Record<string, Check> = {
   'succeeds with its example, and a change leaves one audit row': succeeds,
-  'answers 401 without a valid token, whatever else is wrong': needsToken,
+  'answers 401 without a valid token, whatever else is wrong; looks at none where it needs none': needsToken,
   'answers 403 to a token with every scope but its own, whatever else is wrong': needsScope,
+  'is open to pages of other origins if it needs no token, and only then': answersBrowsers,
   'answers other methods with 405 and those it has': knowsItsMethods,
   'is at its path only; anything near it is 404': pathsAreExact,
   'refuses ids that cannot be': idsAreChecked,
-  "answers another account's id exactly like an unknown one": hidesOtherAccounts,
+  "answers another account's id exactly like an unknown one, unless the id is the credential": hidesOtherAccounts,
   'answers early data with 425 unless it is safe': refusesEarlyData,
   'refuses headers sent twice': refusesRepeatedHeaders,
   'refuses query values that do not fit and names each': checksItsQuery,
@@ -171,13 +173,16 @@ describe('the checks', () => {
     ['keys are ignored', answersOncePerKey, /POST .* → 201 .*should be the first answer again/],
     ['a key answers any request', answersOncePerKey, /POST .* → 201 .*should be 400 and name the header/],
     ['preferences are ignored', answersAsPreferred, /POST .* → 201 .*should be a probe-report/],
+    ['knowing the id is not enough', hidesOtherAccounts, /POST .*mark → 404 .*should be open to whoever knows the id/],
+    ['knowing the id is not enough', needsToken, /POST .*mark → 404 .*should be 204 whatever the token/],
+    ['no audit row', succeeds, /POST .*mark → 204 .*left 0 audit rows instead of 1/],
   ])('report a route with this mistake: %s', async (mistake, check, problem) => {
     expect(await allProblems(mistake, [check])).toContainEqual(expect.stringMatching(problem))
   })
 
   test('report a path whose resources nothing can make', async () => {
     const subject = await serve('none')
-    const [, , get] = subject.routes
+    const get = subject.routes.find(({ id }) => id === 'getProbe')
     const list = subject.routes.filter(({ method }) => method !== 'POST')
     await expect(problemsOf({ ...subject, routes: list }, succeeds, get as Route)).rejects.toThrow(
       /no POST \/roles\/probes/,

@@ -17,6 +17,7 @@ const expected: Record<string, Record<string, string>> = {
     card_bin_current: 'SELECT',
     card_bin_steps: 'SELECT',
     card_bins: 'SELECT',
+    checkout_sessions: 'DELETE INSERT SELECT UPDATE',
     event_queue: 'INSERT',
     events: 'INSERT SELECT',
     florin_migrations: 'SELECT',
@@ -43,6 +44,7 @@ const expected: Record<string, Record<string, string>> = {
     card_bin_current: 'SELECT UPDATE',
     card_bin_steps: 'DELETE INSERT SELECT',
     card_bins: 'DELETE INSERT SELECT UPDATE',
+    checkout_sessions: 'DELETE SELECT',
     event_queue: 'DELETE INSERT SELECT',
     events: 'INSERT SELECT',
     florin_migrations: 'SELECT',
@@ -60,7 +62,12 @@ const expected: Record<string, Record<string, string>> = {
     transaction_instruments: 'INSERT SELECT UPDATE',
     transactions: 'INSERT SELECT UPDATE',
   },
-  florin_vault: { florin_migrations: 'SELECT', keys: 'INSERT SELECT UPDATE', secrets: 'DELETE INSERT SELECT UPDATE' },
+  florin_vault: {
+    florin_migrations: 'SELECT',
+    keys: 'INSERT SELECT UPDATE',
+    secrets: 'DELETE INSERT SELECT UPDATE',
+    waiting: 'DELETE INSERT SELECT UPDATE',
+  },
 }
 
 test('the grants on tables are exactly these', async () => {

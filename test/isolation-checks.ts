@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { isOpen } from '../src/http/browsers.ts'
 import type { Route, Sample } from '../src/http/route.ts'
 import { routes } from '../src/http/routes.ts'
 import { newId } from '../src/ids.ts'
@@ -208,6 +209,8 @@ export function othersOf(account: string, tables: Tables): Set<string> {
 
 interface Shape {
   properties?: Record<string, { items?: unknown; format?: string }>
+  /** The first is that of the example. */
+  oneOf?: Shape[]
 }
 
 interface Question extends RequestOptions {
@@ -246,6 +249,8 @@ function* questions({ parties, made }: World, party: Party, tables: Tables): Gen
   ]
   const paths = (route: Route): string[] => {
     if (!route.path.includes('{')) return [route.path]
+    // Where the id is the credential, whoever knows another account's may use it; here nobody does.
+    if (isOpen(route)) return [fillOwn(made, route.path, account), fillOwn(new Map(), route.path, account)]
     const owners = route.method === 'DELETE' ? others : [account, ...others]
     const filled = owners.map((owner) => fillOwn(made, route.path, owner))
     return [...filled, ...sample.slice(0, 5).map((id) => route.path.replaceAll(/\{\w+\}/g, id))]
@@ -254,7 +259,8 @@ function* questions({ parties, made }: World, party: Party, tables: Tables): Gen
     if (!route.body) return [undefined]
     const example = (owner: string) => route.example?.(sampleOf(made, owner)) as Row
     // Free text is the caller's own to fill, with the name of somebody else's resource too; references are not.
-    const references = Object.entries((route.body as Shape).properties ?? {}).filter(
+    const { properties, oneOf } = route.body as Shape
+    const references = Object.entries(properties ?? oneOf?.[0]?.properties ?? {}).filter(
       ([name, { items, format }]) => /_ids?$/.test(name) && (items !== undefined || format === 'uuid'),
     )
     const named = references.flatMap(([name, { items }]) =>

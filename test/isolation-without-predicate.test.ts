@@ -9,6 +9,8 @@ vi.mock('../src/platform/accounts.ts', async (importOriginal) => {
   return { ...(await importOriginal<object>()), within: forgotten, whollyWithin: forgotten }
 })
 
+// Every route is asked hundreds of times.
+vi.setConfig({ testTimeout: 300_000 })
 const api = useApi()
 let world: World
 

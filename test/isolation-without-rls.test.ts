@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import {
   deleteKeyPairRow,
   findKeyPair,
@@ -24,6 +24,8 @@ import {
   walledTables,
 } from './isolation-checks.ts'
 
+// Every route is asked hundreds of times.
+vi.setConfig({ testTimeout: 300_000 })
 const api = useApi()
 let world: World
 let db: Database

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { newId } from '../src/ids.ts'
 import { connect, read, transact } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
@@ -19,6 +19,8 @@ import {
 } from './isolation-checks.ts'
 
 // Two connections for all callers: what one request sets on a connection, the next one finds there if it is not local.
+// Every route is asked hundreds of times.
+vi.setConfig({ testTimeout: 300_000 })
 const api = useApi({ databasePoolSize: 2 })
 let world: World
 let tables: Tables

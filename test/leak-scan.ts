@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import type pg from 'pg'
 import { expect } from 'vitest'
+import { findPostgres } from '../src/cli/postgres-binaries.ts'
 import type { ProcessOptions, TestProcess } from './processes.ts'
 
 /** The places where something secret could be left: tables, PostgreSQL's files and log, the heap of a process. */
@@ -22,6 +25,14 @@ export async function dumpTables(query: Query): Promise<Map<string, string>> {
     texts.set(name, row?.text ?? '')
   }
   return texts
+}
+
+/** As an operator should make one: without what waits in unlogged tables. */
+export async function dumpDatabase(url: string): Promise<string> {
+  const { directory } = await findPostgres()
+  const run = promisify(execFile)
+  const options = ['--no-unlogged-table-data', '--dbname', url]
+  return (await run(join(directory, 'pg_dump'), options, { maxBuffer: 2 ** 30 })).stdout
 }
 
 async function readFolder(folder: string, recursive: boolean): Promise<Buffer> {

@@ -119,10 +119,52 @@ async function sendEverything(deployment: Deployment, client: CanaryClient, quer
   const asked = () => query<{ status: string }>('select status from account_updater_inquiries')
   await expect.poll(asked, { timeout: 20_000 }).toEqual([{ status: 'updated' }])
   await check(204, client.call('DELETE', `/payment-methods/${stored}`))
+  const session = await sendToSession(client, used, check)
   await deployment.stop('vault', 'SIGTERM')
   await check(504, store(body))
   await check(504, pay(payment(visa, used.three)))
+  await check(504, client.call('PUT', session, { body: { payment_method: body } }))
   expect(statuses.map(([, status]) => status)).toEqual(statuses.map(([wanted]) => wanted))
+}
+
+/** A code that waits: replaced, handed to a provider, chosen for a stored card, left waiting. Returns where fields go. */
+async function sendToSession(
+  client: CanaryClient,
+  { three, four, letters, short }: Codes,
+  check: (wanted: number, answer: ReturnType<CanaryClient['call']>) => Promise<unknown>,
+): Promise<string> {
+  const service = {
+    display_name: 'Sandbox',
+    payment_service_definition_id: 'mock-card',
+    fields: [{ key: 'merchant_id', value: 'x' }],
+    accepted_currencies: ['EUR'],
+    accepted_countries: ['DE'],
+  }
+  await check(201, client.call('POST', '/payment-services', { body: service }))
+  const id = idOf(await client.call('POST', '/checkout/sessions', { body: {} }))
+  const fields = `/checkout/sessions/${id}/fields`
+  const sendFields = (method: object, more: object = {}) =>
+    client.call('PUT', fields, { token: 'none', body: { payment_method: method, ...more } })
+  // Declined: an approval would leave a code of the issuer's that is another in every run.
+  const pay = () =>
+    client.call('POST', '/transactions', {
+      body: { amount: 200_011, currency: 'EUR', payment_method: { method: 'checkout-session', id } },
+    })
+  await check(204, sendFields(card(visa, { security_code: three })))
+  await check(204, sendFields(card(visa, { security_code: four }), { postal_code: '10117' }))
+  for (const wrong of [letters, short, Number(three), [three]]) {
+    await check(400, sendFields(card(visa, { security_code: wrong })))
+  }
+  await check(400, sendFields(card('4242424242424241', { security_code: three })))
+  await check(400, sendFields(card(visa, { cvv: three }), { security_code: three }))
+  await check(400, client.call('PUT', `/checkout/sessions/${three}/fields`, { body: {} }))
+  await check(201, pay())
+  await check(201, pay())
+  const stored = idOf(await client.call('POST', '/payment-methods', { body: card(visa) }))
+  await check(204, sendFields({ method: 'id', id: stored, security_code: three }))
+  await check(201, pay())
+  await check(204, sendFields(card(visa, { security_code: three })))
+  return fields
 }
 
 type Traces = Map<string, string>
@@ -133,6 +175,8 @@ async function run(options: DeploymentOptions, template: string, used: Codes): P
   const onServer = queryOn(cluster, 'postgres')
   await onServer(`drop database if exists ${database} with (force)`)
   await onServer(`create database ${database} template ${template}`)
+  // So that every job runs at the start of every run, however soon it ends.
+  await queryOn(cluster, database)('update jobs set run_at = now()')
   const logged = (await readServerLog(onServer)).length
   const deployment = await startDeployment(options)
   const tokens = { token: await deployment.token(), weakToken: await deployment.token(['buyers.read']) }
@@ -197,8 +241,9 @@ test('two runs that differ in the security code alone leave the same behind', { 
 
   const first = await run({ ...common, database: 'run' }, 'prepared', codes.first)
   const second = await run({ ...common, database: 'run' }, 'prepared', codes.second)
-  expect(first.get('public.payment_methods')?.split('\n')).toHaveLength(5)
-  expect(first.get('public.transactions')?.split('\n')).toHaveLength(13)
+  expect(first.get('public.payment_methods')?.split('\n')).toHaveLength(6)
+  expect(first.get('public.transactions')?.split('\n')).toHaveLength(16)
+  expect(first.get('vault.waiting')?.split('\n')).toHaveLength(1)
   expect(differences(first, second)).toEqual([])
 
   // Wherever the code were written, and however, the comparison would tell.

@@ -13,6 +13,7 @@ import { Rendered } from '../rendered.ts'
 import type { Vault } from '../vault/client.ts'
 import { type Authenticate, requireScope } from './authenticate.ts'
 import { acceptJsonOnly, bodyLimitBytes } from './body.ts'
+import { browser, isOpen, openHeaders, type Preflight, preflightsOf } from './browsers.ts'
 import type { CursorCodec } from './cursor.ts'
 import { answerBrokenRequest } from './broken-request.ts'
 import { answerError, badHeader } from './errors.ts'
@@ -74,7 +75,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
   })
   acceptJsonOnly(app)
-  const known = [...options.routes, ...options.files.map(({ path }) => ({ method: 'GET', path }))]
+  const preflights = preflightsOf(options.routes)
+  const known = [...options.routes, ...preflights, ...options.files.map(({ path }) => ({ method: 'GET', path }))]
   const shadows = shadowsOf(known.map(({ path }) => path))
   const accountHeaderName = `${options.headerPrefix}Merchant-Account-ID`
   const singleHeaders = new Set(
@@ -87,6 +89,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     void reply.headers(commonHeaders(request.id))
     const { route } = request.routeOptions.config as { route?: Route }
     admissions.set(request, { route })
+    // First of all: a page must be able to read why it was refused.
+    if (route && isOpen(route)) void reply.headers(openHeaders)
     refuseRepeated(request, singleHeaders)
     const isSafe = request.method === 'GET' || request.method === 'HEAD'
     if (request.headers['early-data'] === '1' && !isSafe) throw new ApiError('too_early', { message: tooEarly })
@@ -100,6 +104,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   })
 
   for (const route of options.routes) addRoute(app, route, options, accountHeaderName)
+  for (const preflight of preflights) addPreflight(app, preflight)
   for (const file of options.files) addFile(app, file)
 
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options.log))
@@ -125,16 +130,16 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
 
   app.route({
     method: route.method,
-    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    url: urlOf(route),
     config: { route },
     // What is not in the response schema is not sent: a field cannot leak by being in a row.
     ...(schema && { schema: { response: { [status]: schema } } }),
     // Before the body is read, so that 401 and 403 win over anything that may be wrong with it.
     onRequest: async (request) => {
-      const caller = await options.authenticate(request.headers.authorization)
+      const caller = isOpen(route) ? browser : await options.authenticate(request.headers.authorization)
       const admission = admissions.get(request)
       if (admission) admission.caller = caller
-      requireScope(caller, scopes)
+      if (!isOpen(route)) requireScope(caller, scopes)
       const value = singleHeader(request, headerKey)
       const accounts = await selectAccounts(route, caller, { name: accountHeaderName, value }, options.accounts)
       if (admission) Object.assign(admission, { accounts, accountHeader: value })
@@ -191,6 +196,15 @@ function readIdempotencyKey(request: FastifyRequest): string | undefined {
 /** `Prefer: resource=transaction-capture`, among others or alone; what is not known is ignored. */
 const prefers = (request: FastifyRequest, resource: string) =>
   (singleHeader(request, 'prefer') ?? '').split(',').some((preference) => preference.trim() === `resource=${resource}`)
+
+const urlOf = ({ path }: { path: string }) => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
+/** Answered before anything of the request is read. */
+function addPreflight(app: FastifyInstance, preflight: Preflight): void {
+  const answer = async (_request: FastifyRequest, reply: FastifyReply) =>
+    reply.code(204).headers(preflight.headers).send()
+  app.route({ method: 'OPTIONS', url: urlOf(preflight), onRequest: answer, handler: answer })
+}
 
 function addFile(app: FastifyInstance, file: StaticFile): void {
   app.get(file.path, { config: { file: true } }, (request, reply) => {

@@ -81,6 +81,10 @@ const areas: Record<string, [name: string, description: string]> = {
   'api-key-pairs': ['API key pairs', 'The keys whose private halves sign access tokens.'],
   'audit-logs': ['Audit logs', 'Who changed what, and when.'],
   buyers: ['Buyers', 'Who pays, and where their goods are sent.'],
+  checkout: [
+    'Checkout sessions',
+    "Card data that goes from the buyer's browser to us, past the merchant's own server.",
+  ],
   'card-scheme-definitions': ['Card scheme definitions', 'Card schemes with names and icons.'],
   'merchant-accounts': ['Merchant accounts', 'What every other resource belongs to.'],
   'payment-methods': ['Payment methods', 'Stored cards: charged again and again, never seen again.'],

@@ -41,8 +41,8 @@ export interface RouteDefinition<
   path: string
   summary: string
   description?: string
-  /** Any one of these is enough. */
-  scope: Scope | readonly [Scope, ...Scope[]]
+  /** Any one of these is enough. `none`: no token at all; an id in the path is the credential, and browsers of any origin may call. */
+  scope: Scope | readonly [Scope, ...Scope[]] | 'none'
   /**
    * How the merchant account header is taken: `none` not at all (the request acts upon all the caller reaches), `one` names
    * exactly one, `list` may also be `*`.
@@ -111,5 +111,7 @@ export function route<
   return definition as unknown as Route
 }
 
-export const scopesOf = ({ scope }: Pick<Route, 'scope'>): readonly Scope[] =>
-  typeof scope === 'string' ? [scope] : scope
+export function scopesOf({ scope }: Pick<Route, 'scope'>): readonly Scope[] {
+  if (scope === 'none') return []
+  return typeof scope === 'string' ? [scope] : scope
+}

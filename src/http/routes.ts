@@ -4,6 +4,7 @@ import { auditLogRoutes } from '../areas/audit-logs/routes.ts'
 import { buyerRoutes } from '../areas/buyers/routes.ts'
 import { shippingDetailsRoutes } from '../areas/buyers/shipping-details/routes.ts'
 import { cardSchemeDefinitionRoutes } from '../areas/card-scheme-definitions/routes.ts'
+import { checkoutRoutes } from '../areas/checkout/routes.ts'
 import { merchantAccountRoutes } from '../areas/merchant-accounts/routes.ts'
 import { paymentMethodRoutes } from '../areas/payment-methods/routes.ts'
 import { paymentServiceDefinitionRoutes } from '../areas/payment-service-definitions/routes.ts'
@@ -23,6 +24,7 @@ export const routes: readonly Route[] = [
   ...buyerRoutes,
   ...shippingDetailsRoutes,
   ...cardSchemeDefinitionRoutes,
+  ...checkoutRoutes,
   ...merchantAccountRoutes,
   ...paymentMethodRoutes,
   ...paymentServiceDefinitionRoutes,

@@ -11,6 +11,7 @@ import { parseAddress } from '../vault/protocol.ts'
 import { createSecrets } from '../vault/secrets.ts'
 import { createHandler } from '../vault/server.ts'
 import { readTlsIdentity } from '../vault/tls-identity.ts'
+import { startWaitingSweep } from '../vault/waiting-sweep.ts'
 import { databaseProblems, runProcess } from './lifecycle.ts'
 
 const settingNames = [
@@ -82,6 +83,7 @@ export async function startVault(config: VaultConfig, writeLog?: (line: string) 
     undos.push(keys.close)
     metrics.watchVaultKeys(keys.uses)
     const secrets = createSecrets({ db, keys, instance })
+    undos.push(startWaitingSweep({ db, log }).close)
     const handler = createHandler({ db, keys, secrets, instance, log, metrics, stopping: stopping.signal })
     let draining = false
     const privateServer = await startPrivateServer({

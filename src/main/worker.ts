@@ -1,4 +1,5 @@
 import { accountUpdaterInquiry } from '../areas/account-updater/jobs.ts'
+import { sweepCheckoutSessions } from '../areas/checkout/jobs.ts'
 import { expireCards, replaceDeclinedCard, sweepNumbers } from '../areas/payment-methods/jobs.ts'
 import { resolveAttempts, sweepIdempotencyKeys } from '../areas/transactions/jobs.ts'
 import { createConnectors } from '../connectors/registry.ts'
@@ -60,6 +61,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
       partitionUpkeep({ auditMonths: config.auditRetentionMonths, eventMonths: config.eventRetentionMonths }),
       expireCards(vault),
       sweepNumbers(vault),
+      sweepCheckoutSessions(vault),
       replaceDeclinedCard(vault),
       resolveAttempts(vault, connectors),
       sweepIdempotencyKeys(),

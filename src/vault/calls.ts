@@ -3,7 +3,7 @@ import type { Database } from '../platform/postgres.ts'
 import { describeKeys, destroyDataKey, rewrapSecrets, rotateDataKey } from './key-life.ts'
 import type { KeyRing } from './key-ring.ts'
 import { type Answers, type CallName, cardFields, type Question, type SecretReference } from './protocol.ts'
-import type { Secrets } from './secrets.ts'
+import type { PlainValue, Secrets } from './secrets.ts'
 
 export interface CallContext {
   db: Database
@@ -51,6 +51,17 @@ function requireOther(fields: readonly string[]): void {
   if (fields.some((field) => cardFields.includes(field))) {
     throw new InvalidCallError('card numbers have calls of their own')
   }
+}
+
+function requireNamed(fields: readonly string[], values: readonly Buffer[]): PlainValue[] {
+  requireOther(fields)
+  if (values.length !== fields.length) throw new InvalidCallError('each field has one value')
+  return fields.map((field, index) => ({ field, plain: values[index] ?? Buffer.alloc(0) }))
+}
+
+function found(named: readonly PlainValue[]): CallResult<Answers['readSecrets']> {
+  const values = named.map(({ plain }) => plain)
+  return { answer: { fields: named.map(({ field }) => field), lengths: values.map(({ length }) => length) }, values }
 }
 
 export const calls: { [Name in Exclude<CallName, 'rewrap'>]: Call<Name> } = {
@@ -103,18 +114,23 @@ export const calls: { [Name in Exclude<CallName, 'rewrap'>]: Call<Name> } = {
   },
 
   async storeSecrets({ secrets }, question, values) {
-    requireOther(question.fields)
-    if (values.length !== question.fields.length) throw new InvalidCallError('each field has one value')
-    const named = question.fields.map((field, index) => ({ field, plain: values[index] ?? Buffer.alloc(0) }))
-    await secrets.store(referenceOf(question), named)
+    await secrets.store(referenceOf(question), requireNamed(question.fields, values))
     return { answer: {} }
   },
 
   async readSecrets({ secrets }, question) {
     requireOther(question.fields)
-    const found = await secrets.read(referenceOf(question), question.fields)
-    const values = found.map(({ plain }) => plain)
-    return { answer: { fields: found.map(({ field }) => field), lengths: values.map(({ length }) => length) }, values }
+    return found(await secrets.read(referenceOf(question), question.fields))
+  },
+
+  async storeWaiting({ secrets }, question, values) {
+    const named = requireNamed(question.fields, values)
+    await secrets.storeWaiting(referenceOf(question), named, new Date(question.expires_at))
+    return { answer: {} }
+  },
+
+  async takeWaiting({ secrets }, question) {
+    return found(await secrets.takeWaiting(referenceOf(question), question.fields))
   },
 
   async listKeys(ctx) {

@@ -1,10 +1,4 @@
-import {
-  type Connection,
-  type ConnectionOptions,
-  openConnection,
-  VaultError,
-  VaultUnavailableError,
-} from './connection.ts'
+import { type ConnectionOptions, openConnection, VaultError, VaultUnavailableError } from './connection.ts'
 import type { Config } from '../platform/config.ts'
 import type { CardField, KeyListing, RewrapProgress, SecretReference } from './protocol.ts'
 import { readTlsIdentity, type TlsConfig } from './tls-identity.ts'
@@ -37,6 +31,10 @@ export interface Vault {
   storeSecrets(reference: SecretReference, values: Readonly<Record<string, string>>): Promise<void>
   /** Those of the fields that are there. */
   readSecrets(reference: SecretReference, fields: readonly string[]): Promise<Record<string, string>>
+  /** Secrets that wait for a later request, until then at the latest and a day at most; a field stored again is replaced. */
+  storeWaiting(reference: SecretReference, values: Readonly<Record<string, string>>, expiresAt: Date): Promise<void>
+  /** Those of the fields that wait, to whoever asks first; nobody gets them again. */
+  takeWaiting(reference: SecretReference, fields: readonly string[]): Promise<Record<string, string>>
   close(): Promise<void>
 }
 
@@ -104,12 +102,22 @@ export function connectVault(options: ConnectionOptions): Vault {
       return answer.owners.map(({ merchant_account_id, id }) => ({ merchantAccountId: merchant_account_id, id }))
     },
 
-    storeSecrets: (reference, values) => storeSecrets(connection, reference, values),
+    storeSecrets: (reference, values) =>
+      sendNamed(values, (head, bytes) => connection.call('storeSecrets', { ...toWire(reference), ...head }, bytes)),
 
     async readSecrets(reference, fields) {
       if (fields.length === 0) return {}
-      const { answer, values } = await connection.call('readSecrets', { ...toWire(reference), fields })
-      return Object.fromEntries(values.map((value, index) => [answer.fields[index] ?? '', takeText(value)]))
+      return takeNamed(await connection.call('readSecrets', { ...toWire(reference), fields }))
+    },
+
+    storeWaiting: (reference, values, expiresAt) =>
+      sendNamed(values, (head, bytes) => {
+        const question = { ...toWire(reference), ...head, expires_at: expiresAt.toISOString() }
+        return connection.call('storeWaiting', question, bytes)
+      }),
+
+    async takeWaiting(reference, fields) {
+      return takeNamed(await connection.call('takeWaiting', { ...toWire(reference), fields }))
     },
 
     async close() {
@@ -118,21 +126,22 @@ export function connectVault(options: ConnectionOptions): Vault {
   }
 }
 
-async function storeSecrets(
-  connection: Connection,
-  reference: SecretReference,
+async function sendNamed(
   named: Readonly<Record<string, string>>,
-) {
+  send: (head: { fields: string[]; lengths: number[] }, values: Buffer[]) => Promise<unknown>,
+): Promise<void> {
   const fields = Object.keys(named)
   if (fields.length === 0) return
   const values = Object.values(named).map((text) => Buffer.from(text, 'utf8'))
   try {
-    const head = { ...toWire(reference), fields, lengths: values.map(({ length }) => length) }
-    await connection.call('storeSecrets', head, values)
+    await send({ fields, lengths: values.map(({ length }) => length) }, values)
   } finally {
     for (const value of values) value.fill(0)
   }
 }
+
+const takeNamed = ({ answer, values }: { answer: { fields: string[] }; values: readonly Buffer[] }) =>
+  Object.fromEntries(values.map((value, index) => [answer.fields[index] ?? '', takeText(value)]))
 
 function takeText(value: Buffer): string {
   const text = value.toString('utf8')

@@ -6,6 +6,7 @@ import { destroyKey, listKeys, mayStillBeWritten, replaceActiveKey, retireKey } 
 import type { KeyListing, RewrapProgress, SecretReference } from './protocol.ts'
 import { seal, unseal } from './sealing.ts'
 import { countRows, hasRows, lockSecrets, type SealedSecret, updateSealed } from './secret-store.ts'
+import { hasWaiting } from './waiting-store.ts'
 
 /** What was asked for does not fit the state the keys are in. */
 export class KeyStateError extends Error {
@@ -63,6 +64,9 @@ async function whyNotDestroyed(db: Database, version: number): Promise<string> {
   if (!key) return `there is no data key version ${version}`
   if (key.state === 'destroyed') return `data key version ${version} is destroyed already`
   if (key.state === 'active') return `data key version ${version} is the active one: rotate first`
+  if (key.state === 'retired' && (await hasWaiting(db, version))) {
+    return `data key version ${version} cannot be destroyed yet: secrets that wait for a payment are on it, for a day at most`
+  }
   const rows = (await hasRows(db, version)) ? 'rows are still on it' : 'it is not retired yet'
   return `data key version ${version} cannot be destroyed, ${rows}: run "florin vault keys rewrap" first`
 }

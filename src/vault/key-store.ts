@@ -78,11 +78,16 @@ export async function retireKey(db: Db, version: number): Promise<boolean> {
   return retired.length > 0
 }
 
+/**
+ * What waits is not rewrapped: it is gone within a day. A retired key still opens it, so all there is to do is to keep the key until then. Like
+ * secrets, nothing that waits can come to be on a key that is not active, so what this statement sees is all there will be.
+ */
 export async function destroyKey(db: Db, version: number): Promise<boolean> {
   const destroyed = await db.run(sql`
     update vault.keys set state = 'destroyed', wrapped = null, changed_at = now()
     where purpose = 'data' and version = ${version} and state = 'retired'
       and not exists (select from vault.secrets where key_version = ${version})
+      and not exists (select from vault.waiting where key_version = ${version})
     returning version`)
   return destroyed.length > 0
 }

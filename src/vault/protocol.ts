@@ -52,6 +52,19 @@ export const questions = {
     { ...Reference, fields: Type.Array(FieldName, { minItems: 1, maxItems: 32, uniqueItems: true }) },
     closed,
   ),
+  storeWaiting: Type.Object(
+    {
+      ...Reference,
+      fields: Type.Array(FieldName, { minItems: 1, maxItems: 32, uniqueItems: true }),
+      expires_at: Type.String({ format: 'date-time' }),
+      lengths,
+    },
+    closed,
+  ),
+  takeWaiting: Type.Object(
+    { ...Reference, fields: Type.Array(FieldName, { minItems: 1, maxItems: 32, uniqueItems: true }) },
+    closed,
+  ),
   listKeys: Type.Object({}, closed),
   rotateKey: Type.Object({}, closed),
   destroyKey: Type.Object({ version: Type.Integer({ minimum: 1 }) }, closed),
@@ -95,6 +108,8 @@ export interface Answers {
   listOwners: { owners: { merchant_account_id: string; id: string }[] }
   storeSecrets: Record<string, never>
   readSecrets: { fields: string[]; lengths: number[] }
+  storeWaiting: Record<string, never>
+  takeWaiting: { fields: string[]; lengths: number[] }
   listKeys: { keys: KeyListing[] }
   rotateKey: { version: number; before: number }
   destroyKey: { version: number }

@@ -12,6 +12,7 @@ import {
   type SealedSecret,
   upsertSecrets,
 } from './secret-store.ts'
+import { deleteWaiting, takeWaiting, upsertWaiting } from './waiting-store.ts'
 
 export interface PlainValue {
   field: string
@@ -26,7 +27,11 @@ export interface Secrets {
   fingerprintOf(number: Buffer): string
   /** Makes the waiting replacement the number; false when none waits. */
   applyReplacement(reference: SecretReference): Promise<boolean>
-  /** Everything under the references, or these fields only. */
+  /** Until then, or until somebody takes them. A field stored again is replaced. */
+  storeWaiting(reference: SecretReference, values: readonly PlainValue[], expiresAt: Date): Promise<void>
+  /** Those of the fields that wait; from then on they do not. */
+  takeWaiting(reference: SecretReference, fields: readonly string[]): Promise<PlainValue[]>
+  /** Everything under the references, what waits too, or these fields only. */
   remove(references: readonly SecretReference[], fields?: readonly string[]): Promise<void>
   listOwners(options: {
     createdBefore: Date
@@ -125,6 +130,30 @@ export function createSecrets({ db, keys, instance }: { db: Db; keys: KeyRing; i
     return isWaiting
   }
 
+  async function storeWaiting(reference: SecretReference, values: readonly PlainValue[], expiresAt: Date) {
+    const isStored = await withActiveKey((version, sealAt) => {
+      const sealed = values.map(
+        ({ field, plain }): SealedSecret => ({
+          ...reference,
+          field,
+          sealed: sealAt(reference, waitingAs(field), plain),
+        }),
+      )
+      return upsertWaiting(db, version, sealed, expiresAt)
+    })
+    if (!isStored) throw new Error('the active key changes faster than anything can be stored')
+  }
+
+  async function take(reference: SecretReference, fields: readonly string[]): Promise<PlainValue[]> {
+    const taken = await takeWaiting(db, reference, fields)
+    return Promise.all(
+      taken.map(async ({ field, key_version, sealed }) => {
+        const key = await keys.find(key_version)
+        return { field, plain: unseal(key, placeOf(reference, waitingAs(field)), sealed) }
+      }),
+    )
+  }
+
   return {
     store: (reference, values) => store({ reference, values }),
     async read(reference, fields) {
@@ -133,9 +162,17 @@ export function createSecrets({ db, keys, instance }: { db: Db; keys: KeyRing; i
     },
     fingerprintOf: (number) => fingerprint(keys.fingerprintKey(), instance, 'card', number),
     applyReplacement,
-    remove: (references, fields) => deleteSecrets(db, references, fields),
+    storeWaiting,
+    takeWaiting: take,
+    async remove(references, fields) {
+      await deleteSecrets(db, references, fields)
+      await deleteWaiting(db, references, fields)
+    },
     listOwners: (options) => listOwners(db, options),
   }
 }
+
+/** What waits is sealed for waiting: put among the secrets it does not open. No field is called so, because none has a slash. */
+const waitingAs = (field: string) => `waiting/${field}`
 
 type Sealer = (reference: SecretReference, field: string, plain: Buffer) => Buffer

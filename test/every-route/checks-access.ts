@@ -1,3 +1,4 @@
+import { isOpen } from '../../src/http/browsers.ts'
 import { scopesOf } from '../../src/http/route.ts'
 import { allScopes } from '../../src/scopes.ts'
 import type { Answer } from '../api.ts'
@@ -15,7 +16,28 @@ import {
 import type { Ask, Check, Params } from './run.ts'
 import { garbage } from './wrong-input.ts'
 
+/** Where the id is the credential, a token changes nothing: not its absence, not a good one, not nonsense. */
+const ignoresTokens: Check = async (run, of) => {
+  const params = unknownParams(of)
+  const without = await run.ask(of, { token: '', params, ...bodyOf(of, 'default') })
+  run.note(without, without.status !== 404 && 'an unknown id should be 404')
+  const none = await run.sign([])
+  const credentials: Ask[] = [
+    { token: '' },
+    ...['x', 'a.b.c', `${run.owner}x`, run.owner, run.bound, none].map((token): Ask => ({ token })),
+    { headers: { authorization: `Basic ${btoa('a:b')}` } },
+    { headers: { authorization: '' } },
+  ]
+  for (const options of credentials) {
+    const unknown = await run.ask(of, { params, ...bodyOf(of, 'default'), ...options })
+    run.note(unknown, !same(comparable(unknown), comparable(without)) && 'should be the same whatever the token')
+    const good = await run.ask(of, { ...(await goodRequest(run, of)), ...options })
+    run.note(good, good.status !== of.returns[0] && `should be ${of.returns[0]} whatever the token`)
+  }
+}
+
 export const needsToken: Check = async (run, of) => {
+  if (isOpen(of)) return ignoresTokens(run, of)
   const params = unknownParams(of)
   const refuse = async (options: Ask) => {
     const answer = await run.ask(of, { token: '', params, ...options })
@@ -31,6 +53,8 @@ export const needsToken: Check = async (run, of) => {
 }
 
 export const needsScope: Check = async (run, of) => {
+  // Said above: no token, and so no scope.
+  if (isOpen(of)) return
   const scopes = scopesOf(of)
   const without = await run.sign(allScopes.filter((scope) => !scopes.includes(scope)))
   const params = unknownParams(of)
@@ -49,7 +73,19 @@ export const needsScope: Check = async (run, of) => {
   }
 }
 
+/** Whoever knows the id may, whatever token and header come along; which account it is of is not asked. */
+const anyoneWhoKnowsTheId: Check = async (run, of) => {
+  for (const account of ['default', 'other']) {
+    for (const headers of [{}, { [accountHeader]: 'default' }, { [accountHeader]: 'no-such-account' }]) {
+      const { body, params } = await goodRequest(run, of, account)
+      const answer = await run.ask(of, { params, body, headers, token: run.bound })
+      run.note(answer, answer.status !== of.returns[0] && 'should be open to whoever knows the id')
+    }
+  }
+}
+
 export const hidesOtherAccounts: Check = async (run, of) => {
+  if (isOpen(of)) return anyoneWhoKnowsTheId(run, of)
   for (const name of paramNames(of)) {
     const [own, foreign] = [await makeParams(run, of, 'default'), await makeParams(run, of, 'other')]
     const ask = (params: Params, token: string, account: string) =>

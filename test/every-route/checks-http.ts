@@ -1,5 +1,6 @@
 import { errorTable } from '../../src/errors.ts'
-import type { Answer, RequestOptions } from '../api.ts'
+import { isOpen } from '../../src/http/browsers.ts'
+import { type Answer, type RequestOptions, send } from '../api.ts'
 import { answerProblems } from './answers.ts'
 import { comparable, failures, same } from './refusals.ts'
 import { accountHeader, goodRequest, raw, unknownParams } from './requests.ts'
@@ -15,7 +16,8 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export const knowsItsMethods: Check = async (run, of) => {
   const shape = (path: string) => path.replaceAll(/\{\w+\}/g, '{}')
-  const known = run.routes.filter(({ path }) => shape(path) === shape(of.path)).map(({ method }) => method as string)
+  const here = run.routes.filter(({ path }) => shape(path) === shape(of.path))
+  const known = [...here.map(({ method }) => method as string), ...(here.some(isOpen) ? ['OPTIONS'] : [])]
   const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : [])].sort().join(', ')
   for (const method of methods.filter((name) => !known.includes(name))) {
     for (const token of ['', run.owner, run.bound]) {
@@ -25,6 +27,38 @@ export const knowsItsMethods: Check = async (run, of) => {
         run.note(answer, answer.headers.get('allow') !== allow && `should allow ${allow}`)
       }
     }
+  }
+}
+
+/** Pages of any origin may call what needs no token, and nothing else. */
+export const answersBrowsers: Check = async (run, of) => {
+  const path = fill(of.path, unknownParams(of))
+  const origin = { origin: 'https://shop.example', 'access-control-request-method': of.method }
+  // In the order of their names, as fetch hands headers out.
+  const ofCors = (answer: Answer) => [...answer.headers].filter(([name]) => name.startsWith('access-control-'))
+  const good: RequestOptions = await goodRequest(run, of)
+  const answers = [
+    await run.ask(of, { ...good, headers: { ...good.headers, ...origin } }),
+    await run.ask(of, { params: unknownParams(of), headers: origin }),
+    ...(of.method === 'GET' ? [] : [await run.ask(of, { params: unknownParams(of), rawBody: '{', headers: origin })]),
+    await run.ask(of, { params: unknownParams(of), headers: { ...origin, 'early-data': '1' } }),
+  ]
+  for (const answer of answers) {
+    const wanted = isOpen(of) ? [['access-control-allow-origin', '*']] : []
+    run.note(answer, !same(ofCors(answer), wanted) && `should have ${JSON.stringify(wanted)} for other origins`)
+  }
+  if (!isOpen(of)) return
+  const methods = run.routes.filter((route) => route.path === of.path && isOpen(route)).map(({ method }) => method)
+  for (const options of [{}, { rawBody: '{' }, { token: 'x' }]) {
+    const answer = await send(run.url, 'OPTIONS', path, { ...options, headers: origin })
+    run.note(answer, (answer.status !== 204 || answer.text !== '') && 'a preflight should be 204')
+    const wanted = [
+      ['access-control-allow-headers', 'content-type'],
+      ['access-control-allow-methods', methods.sort().join(', ')],
+      ['access-control-allow-origin', '*'],
+      ['access-control-max-age', '7200'],
+    ]
+    run.note(answer, !same(ofCors(answer), wanted) && 'a preflight should allow just this')
   }
 }
 

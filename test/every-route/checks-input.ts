@@ -83,7 +83,8 @@ export const checksItsBody: Check = async (run, of) => {
   const example = bodyOf(of, 'default').body
   for (const rawBody of ['null', '']) {
     const answer = await run.ask(of, { params, rawBody })
-    if (of.bodyOptional) run.note(answer, answer.status !== 404 && 'should go on to look for the resource')
+    const goesOn = paramNames(of).length > 0 ? 404 : of.returns[0]
+    if (of.bodyOptional) run.note(answer, answer.status !== goesOn && 'should go on to look for the resource')
     else run.note(answer, refusalProblem(of, answer, ['body ']))
   }
   for (const rawBody of schema.properties ? ['[]', '1', 'true', '"x"'] : []) {

@@ -48,6 +48,7 @@ export type Mistake =
   | 'keys are ignored'
   | 'a key answers any request'
   | 'preferences are ignored'
+  | 'knowing the id is not enough'
 
 /** A resource of one merchant account, in memory, with a mistake in it; the way to see what a check makes of that mistake. */
 export function probeRoutes(mistake: Mistake): Route[] {
@@ -70,7 +71,26 @@ export function probeRoutes(mistake: Mistake): Route[] {
     throw mistake === 'another account is forbidden' ? forbidden('It belongs to somebody else') : notFound()
   }
   const taken = mistake === 'unknown fields are taken' ? { ...ProbeBody, additionalProperties: true } : ProbeBody
+  const findOpen = (ctx: Context, id: string): StoredProbe => {
+    const probe = stored.get(id)
+    if (!probe || mistake === 'knowing the id is not enough') return find(ctx, id)
+    return probe
+  }
   return [
+    route({
+      id: 'markProbe',
+      method: 'POST',
+      path: '/roles/probes/{probe_id}/mark',
+      summary: 'Probe',
+      scope: 'none',
+      merchantAccount: 'none',
+      params: ProbePath,
+      returns: [204],
+      handle: async (ctx, { params }) => {
+        const probe = findOpen(ctx, params.probe_id)
+        await record({ ...ctx, accounts: [probe.merchant_account_id] }, 'updated', probe)
+      },
+    }),
     route({
       id: 'listProbes',
       method: 'GET',

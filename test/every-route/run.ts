@@ -1,3 +1,4 @@
+import { isOpen } from '../../src/http/browsers.ts'
 import { type Route, scopesOf } from '../../src/http/route.ts'
 import { type Answer, type RequestOptions, send } from '../api.ts'
 import { answerProblems, type Json } from './answers.ts'
@@ -33,7 +34,7 @@ export interface Run extends Subject {
 export type Check = (run: Run, route: Route) => Promise<void>
 
 const isWrite = (of: Route) =>
-  of.method !== 'GET' && of.changes !== false && scopesOf(of).some((scope) => scope.endsWith('.write'))
+  of.method !== 'GET' && of.changes !== false && (isOpen(of) || scopesOf(of).some((scope) => scope.endsWith('.write')))
 
 /** Runs a check; beside what it notes, every answer must be as documented and every change leave its audit row. */
 export async function problemsOf(subject: Subject, check: Check, checked: Route): Promise<string[]> {

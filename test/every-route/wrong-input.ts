@@ -74,6 +74,8 @@ export function badBodies(schema: Property, example: unknown, pointer = ''): Bad
 
 /** As much as can be wrong with the fields of a body at once. */
 export function worstBody(schema: Property): { places: string[]; body: Json } {
+  const [branch] = schema.oneOf ?? []
+  if (branch && schema.discriminator) return worstOfKind(branch, schema.discriminator.propertyName)
   const body: Json = { not_a_field: 1 }
   const places = ['body /not_a_field value_error.extra']
   for (const [index, [name, property]] of Object.entries(schema.properties ?? {}).entries()) {
@@ -84,6 +86,13 @@ export function worstBody(schema: Property): { places: string[]; body: Json } {
     if (!isLeftOut) body[name] = unfit
   }
   return { places, body }
+}
+
+/** All but the kind itself: with that one wrong, nobody can tell what the rest should be. */
+function worstOfKind(branch: Property, kind: string): { places: string[]; body: Json } {
+  const { places, body } = worstBody(branch)
+  const left = places.filter((place) => place !== `body /${kind}`)
+  return { places: left, body: { ...body, [kind]: branch.properties?.[kind]?.const } }
 }
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)

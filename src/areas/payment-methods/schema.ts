@@ -80,7 +80,7 @@ export const PaymentMethodSummaries = Type.Object(
   { title: 'PaymentMethodSummaries' },
 )
 
-export const NewPaymentMethod = Body(
+export const NewCard = Body(
   {
     method: Constant('card'),
     number: Type.String({ pattern: '^[0-9]{13,19}$', description: 'The card number.', example: '4111111111111111' }),
@@ -114,7 +114,29 @@ export const NewPaymentMethod = Body(
   },
   { title: 'CardPaymentMethodCreate' },
 )
-export type NewPaymentMethod = Static<typeof NewPaymentMethod>
+export type NewCard = Static<typeof NewCard>
+
+const { properties: card } = NewCard
+
+const NewFromSession = Body(
+  {
+    method: Constant('checkout-session'),
+    id: Uuid({
+      description: 'Id of a checkout session to which a card was sent; it can still be paid with afterwards.',
+    }),
+    external_identifier: card.external_identifier,
+    buyer_id: card.buyer_id,
+    buyer_external_identifier: card.buyer_external_identifier,
+  },
+  { title: 'CheckoutSessionPaymentMethodCreate' },
+)
+
+export type NewPaymentMethod = NewCard | Static<typeof NewFromSession>
+export const NewPaymentMethod = Type.Unsafe<NewPaymentMethod>({
+  type: 'object',
+  discriminator: { propertyName: 'method' },
+  oneOf: [NewCard, NewFromSession],
+})
 
 export const PaymentMethodUpdate = Body(
   {

@@ -53,7 +53,7 @@ test('a kind of payment method that does not exist is answered with those that d
   const detail = {
     location: 'body',
     pointer: '/payment_method/method',
-    message: 'Must be one of card, id',
+    message: 'Must be one of card, id, checkout-session',
     type: 'type_error.enum',
   }
   expect([status, body['details']]).toEqual([400, [detail]])

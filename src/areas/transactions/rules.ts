@@ -1,5 +1,7 @@
 /** What a payment may do next, and what each move is called. Pure: no database, no clock. */
 
+export { type Intent, intents, type PaymentSource, paymentSources } from '../../sourcing.ts'
+
 export const transactionStatuses = [
   'processing',
   'buyer_approval_pending',
@@ -12,12 +14,6 @@ export const transactionStatuses = [
   'authorization_voided',
 ] as const
 export type TransactionStatus = (typeof transactionStatuses)[number]
-
-export const intents = ['authorize', 'capture'] as const
-export type Intent = (typeof intents)[number]
-
-export const paymentSources = ['ecommerce', 'moto', 'recurring', 'installment', 'card_on_file'] as const
-export type PaymentSource = (typeof paymentSources)[number]
 
 export const instrumentTypes = [
   'pan',
@@ -69,6 +65,10 @@ export const moves: Record<TransactionStatus, readonly TransactionStatus[]> = {
   authorization_voided: [],
 }
 
+/** A payment that came to nothing, for good. */
+export const isRefused = (status: TransactionStatus) =>
+  status === 'authorization_declined' || status === 'authorization_failed'
+
 /** The guard of an update. */
 export const statusesBefore = (to: TransactionStatus): TransactionStatus[] =>
   transactionStatuses.filter((from) => moves[from].includes(to))
@@ -97,36 +97,4 @@ export function captureLimit(
 export function nextCheckMs(checks: number): number {
   const minute = 60_000
   return [minute, 5 * minute, 60 * minute][checks] ?? 24 * 60 * minute
-}
-
-interface Sourcing {
-  payment_source: PaymentSource
-  merchant_initiated: boolean
-  is_subsequent_payment: boolean
-  store: boolean
-  isStoredMethod: boolean
-}
-
-export interface Problem {
-  pointer: string
-  type: string
-  message: string
-}
-
-/** Which combinations of source, initiator and series make sense. */
-export function sourcingProblems(input: Sourcing): Problem[] {
-  const { payment_source: source, merchant_initiated: byMerchant, is_subsequent_payment: subsequent, store } = input
-  const inSeries = source === 'recurring' || source === 'installment'
-  const problems: Problem[] = []
-  const add = (pointer: string, message: string) => problems.push({ pointer, type: 'value_error.conflict', message })
-  if (byMerchant && (source === 'ecommerce' || source === 'moto')) {
-    add('/merchant_initiated', `Must be false when payment_source is ${source}`)
-  } else if (byMerchant && inSeries && !subsequent) {
-    add('/is_subsequent_payment', `Must be true when the merchant initiates and payment_source is ${source}`)
-  }
-  if (inSeries && !byMerchant && !store && !input.isStoredMethod) {
-    add('/store', `Must be true for the first payment of a series (payment_source ${source}, not merchant_initiated)`)
-  }
-  if (store && input.isStoredMethod) add('/store', 'Must be false for a method that is stored already')
-  return problems
 }

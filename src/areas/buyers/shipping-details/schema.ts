@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Body, Constant, Nullable, optional, Uuid } from '../../../schema.ts'
-import { Address, AddressInput, contactFields } from '../schema.ts'
+import { Address, AddressInput, contactFields, NewBuyer } from '../schema.ts'
 
 export const ShippingDetails = Type.Object(
   {
@@ -23,6 +23,17 @@ const input = optional({ ...contactFields, address: Nullable(AddressInput) })
 
 export const NewShippingDetails = Body(input, { title: 'ShippingDetailsCreate' })
 export type NewShippingDetails = Static<typeof NewShippingDetails>
+
+export const GuestBuyer = Nullable(
+  Body(
+    {
+      ...NewBuyer.properties,
+      shipping_details: Type.Optional(Nullable({ ...NewShippingDetails, title: 'GuestShippingDetails' })),
+    },
+    { title: 'GuestBuyer', description: 'Somebody who is not stored as a buyer.' },
+  ),
+)
+export type GuestBuyer = Static<typeof GuestBuyer>
 
 export const ShippingDetailsUpdate = Body(input, { title: 'ShippingDetailsUpdate' })
 export type ShippingDetailsUpdate = Static<typeof ShippingDetailsUpdate>

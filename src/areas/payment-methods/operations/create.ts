@@ -1,22 +1,39 @@
-import { findRecentBinFacts } from '../../../cards/bins.ts'
-import { detectCard } from '../../../cards/detect.ts'
-import { expiresAt } from '../../../cards/expiration.ts'
-import { cardFacts } from '../../../cards/facts.ts'
-import { passesLuhn } from '../../../platform/luhn.ts'
+import { cardProblems, describeCard } from '../../../cards/describe.ts'
 import { accountOf, type Context } from '../../../context.ts'
-import { duplicateRecord, type ErrorDetail, ValidationFailure } from '../../../errors.ts'
+import { duplicateRecord, type ErrorDetail, invalidBody, notFound, ValidationFailure } from '../../../errors.ts'
 import { newId, timeOfId } from '../../../ids.ts'
 import { auditEntry } from '../../audit-logs/operations.ts'
 import { findBuyerByReference } from '../../buyers/operations.ts'
 import type { Buyer } from '../../buyers/schema.ts'
-import type { NewPaymentMethod, PaymentMethod } from '../schema.ts'
-import { type CardFacts, findIdByExternalIdentifier } from '../store.ts'
+import { openSession } from '../../checkout/operations/pay.ts'
+import type { NewCard, NewPaymentMethod, PaymentMethod } from '../schema.ts'
+import { findIdByExternalIdentifier } from '../store.ts'
 import { forgetNumber } from './change.ts'
 import { present } from './present.ts'
 import { storeRow } from './store-row.ts'
 
-/** Stores a card: the number goes into the vault, what may be shown into our table. The security code goes nowhere. */
+/** Stores a card, or the one that was sent to a checkout session. */
 export async function createPaymentMethod(ctx: Context, input: NewPaymentMethod): Promise<PaymentMethod> {
+  return storeCard(ctx, input.method === 'card' ? input : await cardOfSession(ctx, input))
+}
+
+/** The session stays as it is: storing charges nothing, and its security code is for a payment. */
+async function cardOfSession(
+  ctx: Context,
+  { id, method: _method, ...rest }: Exclude<NewPaymentMethod, NewCard>,
+): Promise<NewCard> {
+  const session = await openSession(ctx, id)
+  if (!session) throw notFound()
+  const { instrument } = session
+  if (instrument.kind === 'none') throw invalidBody('/id', 'value_error.conflict', instrument.message)
+  if (instrument.kind === 'stored') {
+    throw invalidBody('/id', 'value_error.conflict', 'The payment method of the checkout session is stored already')
+  }
+  return { method: 'card', number: instrument.number, expiration_date: instrument.expirationDate, ...rest }
+}
+
+/** The number goes into the vault, what may be shown into our table. The security code goes nowhere. */
+async function storeCard(ctx: Context, input: NewCard): Promise<PaymentMethod> {
   const merchantAccountId = accountOf(ctx)
   const externalIdentifier = input.external_identifier ?? null
   const [buyer, facts] = await Promise.all([findBuyer(ctx, input), describeCard(ctx, input)])
@@ -48,53 +65,7 @@ export async function createPaymentMethod(ctx: Context, input: NewPaymentMethod)
   throw duplicateRecord('A payment method with this external identifier exists already', holder || null)
 }
 
-export async function describeCard(
-  ctx: Pick<Context, 'db'>,
-  card: { number: string; expiration_date: string; card_type?: CardFacts['card_type'] | undefined },
-): Promise<Omit<CardFacts, 'fingerprint'>> {
-  const facts = cardFacts(card.number, await findRecentBinFacts(ctx.db, card.number))
-  return {
-    label: facts.last4,
-    scheme: facts.scheme,
-    additional_schemes: facts.additionalSchemes.length === 0 ? null : facts.additionalSchemes,
-    bin: facts.bin,
-    card_type: card.card_type ?? facts.cardType,
-    card_issuer_name: facts.issuer,
-    issuer_country: facts.country,
-    expiration_date: card.expiration_date,
-    // A month that does not exist is refused before this is used.
-    expires_at: expiresAt(card.expiration_date) ?? new Date(0),
-  }
-}
-
-export function cardProblems({
-  number,
-  expiration_date,
-}: Pick<NewPaymentMethod, 'number' | 'expiration_date'>): ErrorDetail[] {
-  const problems: ErrorDetail[] = []
-  if (detectCard(number).usesLuhn && !passesLuhn(number)) {
-    problems.push({
-      location: 'body',
-      pointer: '/number',
-      message: 'Is mistyped: its check digit is wrong',
-      type: 'value_error.luhn',
-    })
-  }
-  if (!expiresAt(expiration_date)) {
-    problems.push({
-      location: 'body',
-      pointer: '/expiration_date',
-      message: 'The month must be 01 to 12',
-      type: 'value_error.range',
-    })
-  }
-  return problems
-}
-
-function buyerProblems(
-  { buyer_id, buyer_external_identifier }: NewPaymentMethod,
-  buyer: Buyer | undefined,
-): ErrorDetail[] {
+function buyerProblems({ buyer_id, buyer_external_identifier }: NewCard, buyer: Buyer | undefined): ErrorDetail[] {
   const named = [
     ...(buyer_id ? ['/buyer_id'] : []),
     ...(buyer_external_identifier ? ['/buyer_external_identifier'] : []),
@@ -112,10 +83,7 @@ function buyerProblems(
   }))
 }
 
-async function findBuyer(
-  ctx: Context,
-  { buyer_id, buyer_external_identifier }: NewPaymentMethod,
-): Promise<Buyer | undefined> {
+async function findBuyer(ctx: Context, { buyer_id, buyer_external_identifier }: NewCard): Promise<Buyer | undefined> {
   if (Boolean(buyer_id) === Boolean(buyer_external_identifier)) return undefined
   return findBuyerByReference(ctx, {
     id: buyer_id ?? undefined,

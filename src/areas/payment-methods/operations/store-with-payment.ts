@@ -1,10 +1,10 @@
+import { describeCard } from '../../../cards/describe.ts'
 import { accountOf, type Context } from '../../../context.ts'
 import { duplicateRecord } from '../../../errors.ts'
 import { newId, timeOfId } from '../../../ids.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { auditEntry } from '../../audit-logs/operations.ts'
 import { findIdByExternalIdentifier, type NewCardRow } from '../store.ts'
-import { describeCard } from './create.ts'
 import { storeRow } from './store-row.ts'
 
 /** A card that is kept if the payment with it succeeds: `processing` until then. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Collection, Constant, DateTime, Enum, Nullable, Uuid } from '../../../schema.ts'
-import { Amount, CartItems } from '../schema/parts.ts'
+import { Amount, CartItems } from '../../../purchase.ts'
 
 export const captureStatuses = ['succeeded', 'pending', 'declined', 'failed'] as const
 export type CaptureStatus = (typeof captureStatuses)[number]

@@ -1,9 +1,9 @@
 import type { Context } from '../../../context.ts'
+import type { Problem } from '../../../sourcing.ts'
 import { presentBillingDetails, findBuyerByReference, presentAddress } from '../../buyers/operations.ts'
 import type { Buyer } from '../../buyers/schema.ts'
 import { findShippingDetails } from '../../buyers/shipping-details/operations.ts'
-import type { Problem } from '../rules.ts'
-import type { NewTransaction } from '../schema/create.ts'
+import type { Payment } from '../schema/create.ts'
 import type { TransactionBuyer, TransactionShippingDetails } from '../schema/transaction.ts'
 
 /** Who pays, as the transaction keeps it: a copy of a stored buyer, or a guest. */
@@ -16,13 +16,13 @@ export interface Payer {
   problems: Problem[]
 }
 
-export async function payer(ctx: Context, input: NewTransaction): Promise<Payer> {
-  const method = input.payment_method.method === 'card' ? input.payment_method : undefined
+export async function payer(ctx: Context, input: Payment): Promise<Payer> {
+  const { payment_method: method } = input
   const references = [
     ['/buyer_id', input.buyer_id, undefined],
     ['/buyer_external_identifier', undefined, input.buyer_external_identifier],
-    ['/payment_method/buyer_id', method?.buyer_id, undefined],
-    ['/payment_method/buyer_external_identifier', undefined, method?.buyer_external_identifier],
+    ['/payment_method/buyer_id', method.buyer_id, undefined],
+    ['/payment_method/buyer_external_identifier', undefined, method.buyer_external_identifier],
     ['/buyer', undefined, input.buyer ? 'guest' : undefined],
   ].filter(([, id, reference]) => id || reference) as [string, string | undefined, string | undefined][]
   if (references.length > 1) {
@@ -48,7 +48,7 @@ const nobody: Payer = {
   problems: [],
 }
 
-const shippingWithoutBuyer = ({ shipping_details_id }: NewTransaction): Problem[] =>
+const shippingWithoutBuyer = ({ shipping_details_id }: Payment): Problem[] =>
   shipping_details_id
     ? [
         {
@@ -59,7 +59,7 @@ const shippingWithoutBuyer = ({ shipping_details_id }: NewTransaction): Problem[
       ]
     : []
 
-async function withShipping(ctx: Context, input: NewTransaction, buyer: Buyer): Promise<Payer> {
+async function withShipping(ctx: Context, input: Payment, buyer: Buyer): Promise<Payer> {
   const id = input.shipping_details_id
   const shipping = id ? await findShippingDetails(ctx, { buyer_id: buyer.id, shipping_details_id: id }) : undefined
   const problems = id && !shipping ? [{ ...unknownShipping }] : []
@@ -84,7 +84,7 @@ export function ofBuyer(buyer: Buyer): Payer {
   }
 }
 
-function guest(input: NewTransaction): Payer {
+function guest(input: Payment): Payer {
   const { shipping_details: shipping, ...buyer } = input.buyer ?? {}
   const billing = presentBillingDetails(buyer.billing_details)
   return {

@@ -1,10 +1,10 @@
+import { cardProblems, describeCard } from '../../../cards/describe.ts'
 import type { CardToCharge } from '../../../connectors/payment.ts'
 import { accountOf, type Context } from '../../../context.ts'
+import type { Problem } from '../../../sourcing.ts'
 import type { Buyer } from '../../buyers/schema.ts'
-import { cardProblems, describeCard } from '../../payment-methods/operations/create.ts'
 import { findStoredMethod } from '../../payment-methods/operations/cards.ts'
-import type { Problem } from '../rules.ts'
-import type { CardToPay, NewTransaction, StoredToPay } from '../schema/create.ts'
+import type { CardToPay, Payment, StoredToPay } from '../schema/create.ts'
 import type { TransactionPaymentMethod } from '../schema/transaction.ts'
 
 /** What pays. The number lives in `card` and nowhere else, for as long as the request does. */
@@ -20,7 +20,7 @@ export interface Instrument {
   problems: Problem[]
 }
 
-export function instrumentOf(ctx: Context, { payment_method: method, store }: NewTransaction): Promise<Instrument> {
+export function instrumentOf(ctx: Context, { payment_method: method, store }: Payment): Promise<Instrument> {
   return method.method === 'card' ? newCard(ctx, method, store ?? false) : storedCard(ctx, method)
 }
 
@@ -118,7 +118,7 @@ const notUsable: Problem = {
 }
 
 export function instrumentProblems(
-  { payment_method: method }: NewTransaction,
+  { payment_method: method }: Payment,
   { buyerId, problems }: Instrument,
   buyer: Buyer | undefined,
 ): Problem[] {

@@ -1,15 +1,15 @@
 import { accountOf, type Context } from '../../../context.ts'
 import { timeOfId } from '../../../ids.ts'
 import { scrub } from '../../../platform/log.ts'
+import { type Problem, sourcingProblems } from '../../../sourcing.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
-import { type Problem, sourcingProblems } from '../rules.ts'
-import type { NewTransaction } from '../schema/create.ts'
+import type { Payment } from '../schema/create.ts'
 import type { TransactionRow } from '../store/rows.ts'
 import type { Payer } from './buyer.ts'
 import type { Instrument } from './instrument.ts'
 import { rendering, renderDetailsFixed, renderMethod, renderService, renderSummaryFixed } from './render.ts'
 
-export function requestProblems(input: NewTransaction, { isServiceKnown }: { isServiceKnown: boolean }): Problem[] {
+export function requestProblems(input: Payment, { isServiceKnown }: { isServiceKnown: boolean }): Problem[] {
   const problems: Problem[] = sourcingProblems({
     payment_source: input.payment_source ?? 'ecommerce',
     merchant_initiated: input.merchant_initiated ?? false,
@@ -53,16 +53,18 @@ export function keptOptions(options: object | null | undefined): string | null |
 
 export interface NewRowInput {
   id: string
-  input: NewTransaction
+  input: Payment
   buyer: Payer
   instrument: Instrument
   service: UsableService | undefined
   /** Of a stored method, or one that is about to be. */
   methodId: string | null
+  sessionId: string | null
 }
 
 /** The transaction before anybody was asked. Without a provider to ask it has failed already. */
-export function newRow(ctx: Context, { id, input, buyer, instrument, service, methodId }: NewRowInput): TransactionRow {
+export function newRow(ctx: Context, { id, input, buyer, instrument, service, ...ids }: NewRowInput): TransactionRow {
+  const { methodId, sessionId } = ids
   const createdAt = timeOfId(id)
   const fixed = {
     currency: input.currency,
@@ -92,6 +94,7 @@ export function newRow(ctx: Context, { id, input, buyer, instrument, service, me
     buyer_id: buyer.snapshot?.id ?? null,
     buyer_external_identifier: buyer.snapshot?.external_identifier ?? null,
     payment_method_id: methodId,
+    checkout_session_id: sessionId,
     payment_service_id: service?.id ?? null,
     payment_service_transaction_id: null,
     multi_tender: false,
@@ -119,7 +122,7 @@ export function newRow(ctx: Context, { id, input, buyer, instrument, service, me
       ...fixed,
       buyer: buyer.snapshot,
       shipping_details: buyer.shipping,
-      checkout_session_id: null,
+      checkout_session_id: sessionId,
       gift_card_service: null,
       reauthorized_from_transaction_id: null,
     }),

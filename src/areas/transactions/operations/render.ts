@@ -37,7 +37,7 @@ export function renderAgain(
   const summary = JSON.parse(`{${row.summary}}`) as { buyer: object | null }
   const details = JSON.parse(`{${row.details}}`) as object
   const { currency, amount, country, intent, method, instrument_type } = row
-  const { payment_source, merchant_initiated, is_subsequent_payment } = row
+  const { payment_source, merchant_initiated, is_subsequent_payment, checkout_session_id } = row
   const buyer = summary.buyer && {
     ...summary.buyer,
     id: row.buyer_id,
@@ -46,7 +46,17 @@ export function renderAgain(
   const again = <Value>(text: string | null, id: string | null, render: (value: Value) => string) =>
     text === null ? null : render({ ...(JSON.parse(text) as Value), method: row.method, id })
   return {
-    summary: renderSummaryFixed({ ...summary, currency, amount, country, intent, method, instrument_type, buyer }),
+    summary: renderSummaryFixed({
+      ...summary,
+      currency,
+      amount,
+      country,
+      intent,
+      method,
+      instrument_type,
+      buyer,
+      checkout_session_id,
+    }),
     details: renderDetailsFixed({ ...details, payment_source, merchant_initiated, is_subsequent_payment }),
     payment_method: again(row.payment_method, row.payment_method_id, renderMethod),
     payment_service: again(row.payment_service, row.payment_service_id, renderService),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Body, Collection, Constant, DateTime, Enum, Nullable, optional, Uuid } from '../../../schema.ts'
-import { Amount } from '../schema/parts.ts'
+import { Amount } from '../../../purchase.ts'
 
 export const refundStatuses = ['processing', 'succeeded', 'failed', 'declined', 'voided'] as const
 export type RefundStatus = (typeof refundStatuses)[number]

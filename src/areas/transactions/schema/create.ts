@@ -1,21 +1,12 @@
 import { type Static, Type } from 'typebox'
+import { Airline, Amount, CartItems, Metadata } from '../../../purchase.ts'
 import { Body, Constant, DateTime, Enum, Nullable, optional, Uuid } from '../../../schema.ts'
-import { NewBuyer } from '../../buyers/schema.ts'
-import { NewShippingDetails } from '../../buyers/shipping-details/schema.ts'
-import { NewPaymentMethod } from '../../payment-methods/schema.ts'
+import { GuestBuyer } from '../../buyers/shipping-details/schema.ts'
+import { NewCard } from '../../payment-methods/schema.ts'
 import { intents, paymentSources } from '../rules.ts'
-import {
-  Airline,
-  Amount,
-  BrowserInfo,
-  CartItems,
-  ConnectionOptions,
-  Metadata,
-  Recipient,
-  StatementDescriptor,
-} from './parts.ts'
+import { BrowserInfo, ConnectionOptions, Recipient, StatementDescriptor } from './parts.ts'
 
-const { properties: card } = NewPaymentMethod
+const { properties: card } = NewCard
 
 const CardToPay = Body(
   {
@@ -52,21 +43,26 @@ const StoredToPay = Body(
 )
 export type StoredToPay = Static<typeof StoredToPay>
 
-const PaymentMethodToPay = Type.Unsafe<CardToPay | StoredToPay>({
+const SessionToPay = Body(
+  {
+    method: Constant('checkout-session'),
+    id: Uuid({
+      description: 'Id of a checkout session whose fields were sent. One payment uses it up, unless it is refused.',
+    }),
+    external_identifier: CardToPay.properties.external_identifier,
+    buyer_id: card.buyer_id,
+    buyer_external_identifier: card.buyer_external_identifier,
+    redirect_url: card.redirect_url,
+  },
+  { title: 'CheckoutSessionWithUrlPaymentMethodCreate' },
+)
+export type SessionToPay = Static<typeof SessionToPay>
+
+const PaymentMethodToPay = Type.Unsafe<CardToPay | StoredToPay | SessionToPay>({
   type: 'object',
   discriminator: { propertyName: 'method' },
-  oneOf: [CardToPay, StoredToPay],
+  oneOf: [CardToPay, StoredToPay, SessionToPay],
 })
-
-const GuestBuyer = Nullable(
-  Body(
-    {
-      ...NewBuyer.properties,
-      shipping_details: Type.Optional(Nullable({ ...NewShippingDetails, title: 'GuestShippingDetails' })),
-    },
-    { title: 'GuestBuyer', description: 'Somebody who is not stored as a buyer.' },
-  ),
-)
 
 const reference = () => Nullable(Type.String({ minLength: 1, maxLength: 100 }))
 
@@ -126,6 +122,11 @@ export const NewTransaction = Body(
   { title: 'TransactionCreate' },
 )
 export type NewTransaction = Static<typeof NewTransaction>
+
+/** The same once a checkout session was opened: what is in it pays. */
+export type Payment = Omit<NewTransaction, 'payment_method'> & {
+  payment_method: CardToPay | (StoredToPay & Pick<SessionToPay, 'buyer_id' | 'buyer_external_identifier'>)
+}
 
 /** `status` and the amounts are the provider's news: a caller cannot write them. */
 export const TransactionUpdate = Body(

@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox'
+import { Airline, Amount, CartItems, Metadata } from '../../../purchase.ts'
 import { Collection, Constant, DateTime, Enum, Nullable, PageQuery, Uuid } from '../../../schema.ts'
 import { Buyer } from '../../buyers/schema.ts'
 import { ShippingDetails } from '../../buyers/shipping-details/schema.ts'
 import { methods } from '../../payment-methods/rules.ts'
 import { PaymentMethodSummary } from '../../payment-methods/schema.ts'
 import { avsCodes, cvvCodes, instrumentTypes, intents, paymentSources, transactionStatuses } from '../rules.ts'
-import { Airline, Amount, CartItems, Metadata, Recipient, StatementDescriptor } from './parts.ts'
+import { Recipient, StatementDescriptor } from './parts.ts'
 
 const Text = (description?: string) => Nullable(Type.String(description === undefined ? {} : { description }))
 const Code = (description: string) => Nullable(Type.String({ description }))

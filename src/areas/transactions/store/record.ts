@@ -51,7 +51,7 @@ export async function recordPayments(
     with input as materialized (
         select * from json_to_recordset(${JSON.stringify(rows)}::json) as record (
           merchant_account_id text, id uuid, status text, intent text, intent_outcome text, amount bigint, currency text, country text,
-          external_identifier text, buyer_id uuid, buyer_external_identifier text, payment_method_id uuid, method text, instrument_type text,
+          external_identifier text, buyer_id uuid, buyer_external_identifier text, payment_method_id uuid, checkout_session_id uuid, method text, instrument_type text,
           payment_service_id uuid, payment_source text, merchant_initiated boolean, is_subsequent_payment boolean, error_code text,
           approval_expires_at timestamptz, metadata text, connection_options text, summary text, details text, payment_method text,
           payment_service text, rendering integer, version integer, created_at timestamptz, attempt_id uuid, subject_id uuid,
@@ -72,11 +72,11 @@ export async function recordPayments(
       ),
       recorded as (
         insert into transactions (merchant_account_id, id, status, intent, intent_outcome, amount, currency, country, authorized_amount,
-          captured_amount, refunded_amount, external_identifier, buyer_id, buyer_external_identifier, payment_method_id, method,
-          instrument_type, payment_service_id, payment_source, merchant_initiated, is_subsequent_payment, error_code, approval_expires_at,
+          captured_amount, refunded_amount, external_identifier, buyer_id, buyer_external_identifier, payment_method_id,
+          checkout_session_id, method, instrument_type, payment_service_id, payment_source, merchant_initiated, is_subsequent_payment, error_code, approval_expires_at,
           metadata, connection_options, summary, details, payment_method, payment_service, rendering, version, created_at, updated_at)
         select merchant_account_id, id, status, intent, intent_outcome, amount, currency, country, 0, 0, 0, external_identifier, buyer_id,
-          buyer_external_identifier, payment_method_id, method, instrument_type, payment_service_id, payment_source, merchant_initiated,
+          buyer_external_identifier, payment_method_id, checkout_session_id, method, instrument_type, payment_service_id, payment_source, merchant_initiated,
           is_subsequent_payment, error_code, approval_expires_at, metadata, connection_options, summary, details, payment_method,
           payment_service, rendering, version, created_at, created_at
         from input where key is null or id in (select transaction_id from held)

@@ -17,6 +17,7 @@ export interface TransactionRow {
   buyer_id: string | null
   buyer_external_identifier: string | null
   payment_method_id: string | null
+  checkout_session_id: string | null
   method: string | null
   instrument_type: string | null
   payment_service_id: string | null
@@ -89,7 +90,7 @@ export type SummaryRow = Pick<
 export const columns = sql`
   transactions.merchant_account_id, transactions.id, transactions.status, intent, intent_outcome, transactions.amount, currency, country,
   transactions.authorized_amount, transactions.captured_amount, transactions.refunded_amount, external_identifier, buyer_id,
-  buyer_external_identifier, payment_method_id, method, instrument_type, transactions.payment_service_id, payment_service_transaction_id,
+  buyer_external_identifier, payment_method_id, checkout_session_id, method, instrument_type, transactions.payment_service_id, payment_service_transaction_id,
   payment_source, merchant_initiated, is_subsequent_payment, multi_tender, transactions.error_code, raw_response_code, raw_response_description,
   auth_response_code, avs_response_code, cvv_response_code, merchant_advice_code, scheme_transaction_id, pending_review, disputed,
   settled, settled_amount, settled_currency, authorized_at, captured_at, voided_at, canceled_at, approval_expires_at,

@@ -1,0 +1,94 @@
+import type { Context } from '../../../context.ts'
+import { ApiError } from '../../../errors.ts'
+import { emit } from '../../../events/outbox.ts'
+import { gathering } from '../../../gathering.ts'
+import { failpoint } from '../../../platform/failpoint.ts'
+import { transact } from '../../../platform/postgres.ts'
+import { type AuditEntry, auditing } from '../../audit-logs/operations.ts'
+import { claimSession, type OpenedSession } from '../../checkout/operations/pay.ts'
+import { forgetNumber } from '../../payment-methods/operations/change.ts'
+import { insertStoring, type Storing } from '../../payment-methods/operations/store-with-payment.ts'
+import { findKey, storeAnswer } from '../store/keys.ts'
+import { type Intention, type NewKey, recordPayments } from '../store/record.ts'
+import { insertTimeline } from '../store/transactions.ts'
+import { renderTransaction } from './render.ts'
+import { timelineEntry, transactionTarget } from './report.ts'
+
+export interface Recording {
+  intention: Intention
+  entry: AuditEntry
+}
+
+/** Payments that arrive together are written down together. False when the key is taken. */
+const record = gathering<Recording, boolean>(
+  async (db, accounts, recordings) => {
+    const recorded = await recordPayments(
+      db,
+      accounts,
+      recordings.map(({ intention }) => intention),
+      auditing(recordings.map(({ entry }) => entry)),
+    )
+    return recordings.map(({ intention }) => recorded.has(intention.transaction.id))
+  },
+  { keyOf: ({ intention: { key, transaction } }) => key?.key ?? transaction.id },
+)
+
+class KeyTaken extends Error {}
+class SessionUsed extends Error {}
+
+/**
+ * Writes down what is about to be tried: the payment, the card that is kept should it succeed, and the checkout session that becomes its own.
+ * All of it or nothing.
+ */
+export async function recordIntent(
+  ctx: Context,
+  recording: Recording,
+  { storing, session }: { storing: Storing | undefined; session: OpenedSession | undefined },
+): Promise<'recorded' | 'key taken' | 'session used'> {
+  const { attempt, key, transaction } = recording.intention
+  const isAlone = !storing && !session
+  if (!attempt || isAlone) {
+    const isRecorded = await (attempt ? record(ctx.db, ctx.accounts, recording) : recordFailed(ctx, recording))
+    return isRecorded ? 'recorded' : 'key taken'
+  }
+  try {
+    await transact(ctx, async (ctx) => {
+      if (storing) await insertStoring(ctx, storing)
+      if (!(await record(ctx.db, ctx.accounts, recording))) throw new KeyTaken()
+      if (session && !(await claimSession(ctx, session, transaction.id))) throw new SessionUsed()
+      await failpoint('create: intent not yet committed')
+    })
+    return 'recorded'
+  } catch (error) {
+    // Not of a commit that nobody knows the end of: what it needs must not go, and what it does not need is swept.
+    if (!(error instanceof KeyTaken || error instanceof SessionUsed || error instanceof ApiError)) throw error
+    if (storing) await forgetNumber(ctx, storing.merchant_account_id, storing.id)
+    if (error instanceof KeyTaken || (await isKeyHeld(ctx, key))) return 'key taken'
+    if (error instanceof SessionUsed) return 'session used'
+    throw error
+  }
+}
+
+/** The card that is there already, or the session that is used, may be that of the first request with this key. */
+async function isKeyHeld(ctx: Context, key: NewKey | null): Promise<boolean> {
+  const row = key && (await findKey(ctx.db, ctx.accounts, key))
+  return !!row && row.created_at >= key.forgotten_before
+}
+
+/** Nobody takes this payment: it is over before it began. */
+async function recordFailed(ctx: Context, recording: Recording): Promise<boolean> {
+  const { transaction: row, key } = recording.intention
+  return await transact(ctx, async (ctx) => {
+    if (!(await record(ctx.db, ctx.accounts, recording))) return false
+    await insertTimeline(ctx.db, row.merchant_account_id, [
+      timelineEntry(row.id, 'transaction-updated-status', { to: row.status, error_code: row.error_code }),
+    ])
+    await emit(ctx, 'transaction.failed', {
+      target: transactionTarget(row),
+      merchantAccountId: row.merchant_account_id,
+      sequence: row.version,
+    })
+    if (key) await storeAnswer(ctx.db, ctx.accounts, key, { status: 201, body: renderTransaction(row) })
+    return true
+  })
+}
