@@ -1,7 +1,6 @@
-import { BoundedMap } from '../../../bounded-map.ts'
+import { gathering } from '../../../gathering.ts'
 import { newId } from '../../../ids.ts'
-import { createBatcher } from '../../../platform/batch.ts'
-import { type Db, isRowFault, isUnavailable } from '../../../platform/postgres.ts'
+import { type Db, isUnavailable } from '../../../platform/postgres.ts'
 import type { FollowUpCall, Outcome, PaymentConnector, Unknown } from '../../payment.ts'
 import type { Refusal } from './amounts.ts'
 import { forcesOf, houseRules, pendingMs, refusalsOf } from './catalogue.ts'
@@ -18,14 +17,11 @@ import {
   settle,
 } from './store.ts'
 
-const mostAccounts = 10_000
 const unknown: Unknown = { result: 'unknown' }
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** A card processor as another company would run it, with tables of its own. What it can be made to do: catalogue.ts. */
 export function createMockCard({ db, now }: { db: Db; now: () => Date }): PaymentConnector {
-  const store = gatherAuthorizations(db)
-
   const followUp = (call: FollowUpCall, asked: Pick<FollowUp, 'kind' | 'amount' | 'closes'>) =>
     answering(call.signal, async () => {
       const id = newId()
@@ -59,7 +55,7 @@ export function createMockCard({ db, now }: { db: Db; now: () => Date }): Paymen
         const waits = isReserved || decision.delivery === 'later'
         const kind = call.intent !== 'capture' ? 'authorize' : isReserved ? 'late_sale' : 'sale'
         const isMade = !waits && decision.answer.result === 'approved'
-        const row = await store(call.service.merchantAccountId, {
+        const row = await store(db, [call.service.merchantAccountId], {
           operation: {
             reference: call.reference,
             id,
@@ -131,28 +127,16 @@ export function createMockCard({ db, now }: { db: Db; now: () => Date }): Paymen
 const standing = (answer: Answer, isReserved: boolean): Answer =>
   isReserved && answer.result !== 'approved' ? { ...answer, isAuthorized: true } : answer
 
-type Gathering = (one: NewAuthorization) => Promise<OperationRow | undefined>
-
 /** Authorizations of one merchant account that arrive together share a statement and its commit. */
-function gatherAuthorizations(db: Db): (account: string, one: NewAuthorization) => ReturnType<Gathering> {
-  const gatherings = new BoundedMap<string, Gathering>(mostAccounts)
-  return (account, one) => {
-    const found = gatherings.get(account)
-    if (found) return found(one)
-    const gathering = createBatcher<NewAuthorization, OperationRow | undefined>({
-      run: async (authorizations) => {
-        const rows = await insertAuthorizations(db, account, authorizations)
-        const byReference = new Map(rows.map((row) => [row.reference, row]))
-        return authorizations.map(({ operation }) => byReference.get(operation.reference))
-      },
-      // A statement cannot meet the same row twice.
-      keyOf: ({ operation }) => operation.reference,
-      isOnesFault: isRowFault,
-    })
-    gatherings.set(account, gathering)
-    return gathering(one)
-  }
-}
+const store = gathering<NewAuthorization, OperationRow | undefined>(
+  async (db, [account = ''], authorizations) => {
+    const rows = await insertAuthorizations(db, account, authorizations)
+    const byReference = new Map(rows.map((row) => [row.reference, row]))
+    return authorizations.map(({ operation }) => byReference.get(operation.reference))
+  },
+  // A statement cannot meet the same row twice.
+  { keyOf: ({ operation }) => operation.reference },
+)
 
 const habitsOf = (kind: FollowUp['kind']) => ({
   later: forcesOf(kind, 'pending'),
