@@ -1,5 +1,5 @@
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import { cardFields, type SecretReference } from './protocol.ts'
 
 export interface SealedSecret extends SecretReference {
@@ -91,28 +91,31 @@ export async function moveSecret(
   return moved.length > 0
 }
 
+/** Those that stay, and those that wait. */
+type SealedTable = 'vault.secrets' | 'vault.waiting'
+const tables: Record<SealedTable, Sql> = { 'vault.secrets': sql`vault.secrets`, 'vault.waiting': sql`vault.waiting` }
+
 /** Everything under the references, or these fields only. Locked in the same order as a store does it, so that the two cannot lock each other out. */
-export async function deleteSecrets(
+export async function deleteSealed(
   db: Db,
+  table: SealedTable,
   references: readonly SecretReference[],
   fields?: readonly string[],
 ): Promise<void> {
   await db.run(sql`
     with doomed as materialized (
       select merchant_account_id, id, field
-      from vault.secrets
+      from ${tables[table]} as kept
       join unnest(
         ${references.map(({ merchantAccountId }) => merchantAccountId)}::text[],
         ${references.map(({ id }) => id)}::uuid[]
       ) as removed (merchant_account_id, id) using (merchant_account_id, id)
       where ${fields ? sql`field = any(${fields}::text[])` : sql`true`}
       order by merchant_account_id, id, field
-      for update of secrets
+      for update of kept
     )
-    delete from vault.secrets using doomed
-    where secrets.merchant_account_id = doomed.merchant_account_id
-      and secrets.id = doomed.id
-      and secrets.field = doomed.field`)
+    delete from ${tables[table]} as kept using doomed
+    where kept.merchant_account_id = doomed.merchant_account_id and kept.id = doomed.id and kept.field = doomed.field`)
 }
 
 export async function listOwners(

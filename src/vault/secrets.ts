@@ -4,7 +4,7 @@ import type { KeyRing } from './key-ring.ts'
 import type { CardField, SecretReference } from './protocol.ts'
 import { fingerprint, type Place, seal, unseal } from './sealing.ts'
 import {
-  deleteSecrets,
+  deleteSealed,
   type FoundSecret,
   findSecrets,
   listOwners,
@@ -12,7 +12,7 @@ import {
   type SealedSecret,
   upsertSecrets,
 } from './secret-store.ts'
-import { deleteWaiting, takeWaiting, upsertWaiting } from './waiting-store.ts'
+import { takeWaiting, upsertWaiting } from './waiting-store.ts'
 
 export interface PlainValue {
   field: string
@@ -165,8 +165,8 @@ export function createSecrets({ db, keys, instance }: { db: Db; keys: KeyRing; i
     storeWaiting,
     takeWaiting: take,
     async remove(references, fields) {
-      await deleteSecrets(db, references, fields)
-      await deleteWaiting(db, references, fields)
+      await deleteSealed(db, 'vault.secrets', references, fields)
+      await deleteSealed(db, 'vault.waiting', references, fields)
     },
     listOwners: (options) => listOwners(db, options),
   }

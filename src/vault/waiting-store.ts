@@ -48,28 +48,6 @@ export async function takeWaiting(
   return taken.filter(({ is_fresh }) => is_fresh)
 }
 
-/** As `deleteSecrets`, in the same order as a store locks them. */
-export async function deleteWaiting(
-  db: Db,
-  references: readonly SecretReference[],
-  fields?: readonly string[],
-): Promise<void> {
-  await db.run(sql`
-    with doomed as materialized (
-      select merchant_account_id, id, field
-      from vault.waiting
-      join unnest(
-        ${references.map(({ merchantAccountId }) => merchantAccountId)}::text[],
-        ${references.map(({ id }) => id)}::uuid[]
-      ) as removed (merchant_account_id, id) using (merchant_account_id, id)
-      where ${fields ? sql`field = any(${fields}::text[])` : sql`true`}
-      order by merchant_account_id, id, field
-      for update of waiting
-    )
-    delete from vault.waiting using doomed
-    where waiting.merchant_account_id = doomed.merchant_account_id and waiting.id = doomed.id and waiting.field = doomed.field`)
-}
-
 /** Some of those that have expired; how many. Several vaults may do it at once. */
 export async function deleteExpired(db: Db, limit: number): Promise<number> {
   const deleted = await db.run(sql`
