@@ -13,7 +13,7 @@ import { presentCapture } from '../captures/operations.ts'
 import { findCapture, insertCapture, updateCapture } from '../captures/store.ts'
 import { captureLimit, statusEvents, type TransactionStatus } from '../rules.ts'
 import type { CaptureInput } from '../schema/create.ts'
-import { insertAttempt, type NewAttempt } from '../store/attempts.ts'
+import { insertAttempt } from '../store/attempts.ts'
 import { type KeyRow, storeAnswer } from '../store/keys.ts'
 import type { NewKey } from '../store/record.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
@@ -25,6 +25,8 @@ import {
   settleCaptureAmounts,
 } from '../store/transactions.ts'
 import {
+  type Begun,
+  callOf,
   closeFollowUp,
   type FollowUpOutcome,
   holdKey,
@@ -59,11 +61,7 @@ export async function captureTransaction(
     await failpoint('capture: intent recorded')
     const outcome = await ask(ctx, begun.service, (connector, signal) =>
       connector.capture({
-        service: begun.service.access,
-        reference: begun.attempt.id,
-        signal,
-        paymentReference: begun.row.payment_service_transaction_id ?? '',
-        currency: begun.row.currency,
+        ...callOf(begun, signal),
         amount: begun.attempt.amount,
         final: input.final ?? true,
       }),
@@ -77,12 +75,6 @@ export async function captureTransaction(
     await failpoint('capture: outcome recorded')
     return new Rendered(render(row))
   })
-}
-
-interface Begun {
-  row: TransactionRow
-  attempt: NewAttempt
-  service: UsableService
 }
 
 async function beginCapture(

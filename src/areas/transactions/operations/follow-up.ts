@@ -1,4 +1,4 @@
-import type { Answered, Outcome } from '../../../connectors/payment.ts'
+import type { Answered, FollowUpCall, Outcome } from '../../../connectors/payment.ts'
 import type { Context } from '../../../context.ts'
 import { ApiError } from '../../../errors.ts'
 import { newId } from '../../../ids.ts'
@@ -10,7 +10,7 @@ import { insertKey, type KeyRow } from '../store/keys.ts'
 import type { NewKey } from '../store/record.ts'
 import type { Action, AttemptRow, TransactionRow } from '../store/rows.ts'
 import { findTransaction, lockTransactionRow } from '../store/transactions.ts'
-import { findAnswer, newKey, repeatAnswer } from './idempotency.ts'
+import { findAnswer, KeyTaken, newKey, repeatAnswer } from './idempotency.ts'
 import { serviceOf } from './providers.ts'
 import type { ActionResult } from './render.ts'
 
@@ -18,8 +18,6 @@ import type { ActionResult } from './render.ts'
 
 export type System = Pick<Context, 'db' | 'vault' | 'connectors' | 'now' | 'log'>
 export type FollowUpOutcome = Outcome | { result: 'never_arrived' }
-
-class KeyTaken extends Error {}
 
 /** Runs `work` at most once for a key; who comes again gets the first answer. */
 export async function onceByKey(
@@ -61,6 +59,22 @@ export async function providerOf(ctx: Context, id: string): Promise<UsableServic
   const row = await findTransaction(ctx.db, ctx.accounts, id)
   return row && serviceOf(ctx, row)
 }
+
+/** An action whose promise is on record. */
+export interface Begun {
+  row: TransactionRow
+  attempt: NewAttempt
+  service: UsableService
+}
+
+/** What a provider is told of every action that follows a payment. */
+export const callOf = ({ row, attempt, service }: Begun, signal: AbortSignal): FollowUpCall => ({
+  service: service.access,
+  reference: attempt.id,
+  signal,
+  paymentReference: row.payment_service_transaction_id ?? '',
+  currency: row.currency,
+})
 
 export const newAttempt = (
   row: TransactionRow,

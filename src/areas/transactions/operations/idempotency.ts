@@ -9,6 +9,9 @@ const keptMs = 24 * 60 * 60 * 1000
 /** Longer than a request can take: all providers that may be asked one after the other. */
 const leaseMs = 60_000
 
+/** The key was held when it was to be recorded: undoes the transaction of the intent. */
+export class KeyTaken extends Error {}
+
 /** The key of a request, and what tells this request from another with the same key. */
 export function newKey(ctx: Pick<Context, 'now' | 'operation'>, key: string, request: unknown): NewKey {
   const now = ctx.now().getTime()

@@ -11,6 +11,7 @@ import { insertStoring, type Storing } from '../../payment-methods/operations/st
 import { findKey, storeAnswer } from '../store/keys.ts'
 import { type Intention, type NewKey, recordPayments } from '../store/record.ts'
 import { insertTimeline } from '../store/transactions.ts'
+import { KeyTaken } from './idempotency.ts'
 import { renderTransaction } from './render.ts'
 import { timelineEntry, transactionTarget } from './report.ts'
 
@@ -33,7 +34,6 @@ const record = gathering<Recording, boolean>(
   { keyOf: ({ intention: { key, transaction } }) => key?.key ?? transaction.id },
 )
 
-class KeyTaken extends Error {}
 class SessionUsed extends Error {}
 
 /**

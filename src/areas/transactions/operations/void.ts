@@ -7,13 +7,15 @@ import { Rendered } from '../../../rendered.ts'
 import { audit } from '../../audit-logs/operations.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import { statusEvents } from '../rules.ts'
-import { insertAttempt, type NewAttempt } from '../store/attempts.ts'
+import { insertAttempt } from '../store/attempts.ts'
 import { type KeyRow, storeAnswer } from '../store/keys.ts'
 import type { NewKey } from '../store/record.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
 import { closeInstrument, insertTimeline, lockTransaction, moveTransaction } from '../store/transactions.ts'
 import { auditedAs } from './capture.ts'
 import {
+  type Begun,
+  callOf,
   closeFollowUp,
   type FollowUpOutcome,
   holdKey,
@@ -47,15 +49,7 @@ export async function voidTransaction(
   return onceByKey(ctx, idempotencyKey, { id }, finish, async (key) => {
     const begun = await beginVoid(ctx, id, service, key)
     await failpoint('void: intent recorded')
-    const outcome = await ask(ctx, begun.service, (connector, signal) =>
-      connector.void({
-        service: begun.service.access,
-        reference: begun.attempt.id,
-        signal,
-        paymentReference: begun.row.payment_service_transaction_id ?? '',
-        currency: begun.row.currency,
-      }),
-    )
+    const outcome = await ask(ctx, begun.service, (connector, signal) => connector.void(callOf(begun, signal)))
     await failpoint('void: provider answered')
     const renderRow = (row: TransactionRow) => render(row, resultOf(outcome))
     const row = await orStillOpen(ctx, begun.row, () =>
@@ -80,7 +74,7 @@ async function beginVoid(
   id: string,
   service: UsableService | undefined,
   key: NewKey | null,
-): Promise<{ row: TransactionRow; attempt: NewAttempt; service: UsableService }> {
+): Promise<Begun> {
   return await transact(ctx, async (ctx) => {
     const now = ctx.now()
     const found = await lockTransaction(ctx.db, ctx.accounts, id)

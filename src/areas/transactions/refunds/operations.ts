@@ -10,6 +10,8 @@ import type { Collection } from '../../../schema.ts'
 import { audit } from '../../audit-logs/operations.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import {
+  type Begun,
+  callOf,
   closeFollowUp,
   type FollowUpOutcome,
   holdKey,
@@ -25,7 +27,7 @@ import {
 import { ask, orStillOpen } from '../operations/providers.ts'
 import { timelineEntry } from '../operations/report.ts'
 import { finishKey } from '../operations/resolve.ts'
-import { insertAttempt, type NewAttempt } from '../store/attempts.ts'
+import { insertAttempt } from '../store/attempts.ts'
 import { type KeyRow, storeAnswer } from '../store/keys.ts'
 import type { NewKey } from '../store/record.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
@@ -118,11 +120,7 @@ async function refundOnce(
   await failpoint('refund: intent recorded')
   const outcome = await ask(ctx, begun.service, (connector, signal) =>
     connector.refund({
-      service: begun.service.access,
-      reference: begun.attempt.id,
-      signal,
-      paymentReference: begun.row.payment_service_transaction_id ?? '',
-      currency: begun.row.currency,
+      ...callOf(begun, signal),
       amount: begun.attempt.amount,
       reason: input.reason ?? null,
     }),
@@ -141,7 +139,7 @@ async function beginRefund(
   input: NewRefund,
   service: UsableService | undefined,
   key: NewKey | null,
-): Promise<{ row: TransactionRow; refund: Refund; attempt: NewAttempt; service: UsableService }> {
+): Promise<Begun & { refund: Refund }> {
   if (input.target_type === 'gift-card-redemption') {
     throw new ValidationFailure([
       {
