@@ -4,11 +4,11 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { roleIds, useApi } from './api.ts'
+import { signToken } from '../src/cli/sign-token.ts'
+import { roleIds } from './api.ts'
+import { prepareDatabase, queryOn, startTalkativeCluster } from './deployment.ts'
 import { dumpTables, readServerFiles, takeSnapshot, watchHeap } from './leak-scan.ts'
 import { apiEnvironment, startProcess, type TestProcess } from './processes.ts'
-
-const api = useApi()
 
 interface CreatedPair {
   algorithm: string
@@ -48,15 +48,20 @@ const findTraces = (pairs: readonly CreatedPair[], text: string | Buffer) =>
 const countPublic = (pairs: readonly CreatedPair[], text: string | Buffer) =>
   pairs.filter(({ publicKeyPem }) => bodyLines(publicKeyPem).some((line) => text.includes(line))).length
 
+interface Client {
+  server: TestProcess
+  agent: Agent
+  token: string
+}
+
 function send(
-  server: TestProcess,
-  agent: Agent,
+  { server, agent, token }: Client,
   method: string,
   path: string,
   body?: object,
 ): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${api.token()}`, ...(body && { 'content-type': 'application/json' }) }
+    const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
     const sent = request(server.url + path, { method, agent, headers }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -67,9 +72,9 @@ function send(
   })
 }
 
-async function create(server: TestProcess, agent: Agent, algorithm: string): Promise<CreatedPair> {
+async function create(client: Client, algorithm: string): Promise<CreatedPair> {
   const body = { display_name: 'Shop', role_ids: [roleIds.full], algorithm }
-  const { status, text } = await send(server, agent, 'POST', '/api-key-pairs', body)
+  const { status, text } = await send(client, 'POST', '/api-key-pairs', body)
   expect(status).toBe(201)
   const { private_key: privateKeyPem } = JSON.parse(text) as { private_key: string }
   const publicKeyPem = createPublicKey(privateKeyPem).export({ type: 'spki', format: 'pem' }).toString()
@@ -83,12 +88,11 @@ test('the private half of a key pair is in the answer to its creation and nowher
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const plant = 'kept-on-purpose-1d1c9a'
   const heap = await watchHeap(folder, plant)
-  // Everything PostgreSQL is told, with all values, so that its log is worth reading.
-  await api.database.query(
-    `do $$ begin execute format('alter database %I set log_statement = ''all''', current_database()); end $$`,
-  )
+  const cluster = await startTalkativeCluster()
+  const keyPair = await prepareDatabase(cluster, 'keys')
+  const query = queryOn(cluster, 'keys')
   const environment = {
-    ...apiEnvironment(api.database.url('florin_api')),
+    ...apiEnvironment(cluster.url({ user: 'florin_api', database: 'keys' })),
     ...heap.environment,
     FLORIN_LOG_LEVEL: 'debug',
   }
@@ -96,24 +100,25 @@ test('the private half of a key pair is in the answer to its creation and nowher
 
   const agent = new Agent({ keepAlive: true, maxSockets: 4 })
   onTestFinished(() => agent.destroy())
+  const client = { server, agent, token: await signToken({ privateKeyPem: keyPair.privateKeyPem }) }
   const algorithms = Array.from({ length: 6 }, (_, index) => (index % 3 === 0 ? 'RSA' : 'ECDSA'))
-  const pairs = await Promise.all(algorithms.map((algorithm) => create(server, agent, algorithm)))
+  const pairs = await Promise.all(algorithms.map((algorithm) => create(client, algorithm)))
   // The same connections go on with other things, as they would.
   for (let round = 0; round < 10; round += 1) {
     await Promise.all(
-      ['/roles', '/api-key-pairs', '/roles?limit=1', '/nothing'].map((path) => send(server, agent, 'GET', path)),
+      ['/roles', '/api-key-pairs', '/roles?limit=1', '/nothing'].map((path) => send(client, 'GET', path)),
     )
   }
 
   const answer = pairs.map(({ privateKeyPem }) => privateKeyPem).join()
   expect(new Set(findTraces(pairs, answer).map((trace) => trace.split(':')[0]))).toEqual(new Set(['RSA', 'ECDSA']))
 
-  const tables = [...(await dumpTables(api.database.query)).values()].join('\n')
+  const tables = [...(await dumpTables(query)).values()].join('\n')
   expect(countPublic(pairs, tables)).toBe(pairs.length)
   expect(findTraces(pairs, tables)).toEqual([])
   expect(tables).not.toContain('PRIVATE KEY')
 
-  const files = await readServerFiles(api.database.query)
+  const files = await readServerFiles(query)
   for (const file of Object.values(files)) {
     expect(countPublic(pairs, file)).toBe(pairs.length)
     expect(findTraces(pairs, file)).toEqual([])
