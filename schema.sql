@@ -38,6 +38,13 @@ $$;
 
 ALTER FUNCTION public.florin_drop_partitions(parent text, keep_months integer) OWNER TO florin_migrate;
 
+CREATE FUNCTION public.florin_has_worker() RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$select exists (select from public.jobs where last_run_at > now() - interval '1 minute')$$;
+
+ALTER FUNCTION public.florin_has_worker() OWNER TO florin_migrate;
+
 CREATE FUNCTION public.florin_id_floor(moment timestamp with time zone) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ((lpad(to_hex(((EXTRACT(epoch FROM moment) * (1000)::numeric))::bigint), 12, '0'::text) || '00000000000000000000'::text))::uuid;
@@ -109,6 +116,33 @@ CREATE TABLE public.account_updater_jobs (
 ALTER TABLE ONLY public.account_updater_jobs FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.account_updater_jobs OWNER TO florin_migrate;
+
+CREATE TABLE public.anti_fraud_reviews (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    due_at timestamp(3) with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.anti_fraud_reviews FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.anti_fraud_reviews OWNER TO florin_migrate;
+
+CREATE TABLE public.anti_fraud_services (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    definition_id text NOT NULL,
+    display_name text NOT NULL,
+    active boolean NOT NULL,
+    reviews_enabled boolean NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT anti_fraud_services_definition_id_check CHECK (((length(definition_id) >= 1) AND (length(definition_id) <= 50))),
+    CONSTRAINT anti_fraud_services_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200)))
+);
+
+ALTER TABLE ONLY public.anti_fraud_services FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.anti_fraud_services OWNER TO florin_migrate;
 
 CREATE TABLE public.api_key_pair_roles (
     api_key_pair_id uuid NOT NULL,
@@ -331,6 +365,26 @@ ALTER TABLE ONLY public.checkout_sessions FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.checkout_sessions OWNER TO florin_migrate;
 
+CREATE TABLE public.enrolments (
+    merchant_account_id text NOT NULL,
+    payment_method_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payment_service_id uuid NOT NULL,
+    redirect_url text NOT NULL,
+    provider_reference text,
+    is_open boolean DEFAULT true NOT NULL,
+    checks integer DEFAULT 0 NOT NULL,
+    next_check_at timestamp(3) with time zone,
+    expires_at timestamp(3) with time zone NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT enrolments_open CHECK ((is_open = (next_check_at IS NOT NULL))),
+    CONSTRAINT enrolments_redirect_url_check CHECK ((length(redirect_url) <= 5000))
+);
+
+ALTER TABLE ONLY public.enrolments FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.enrolments OWNER TO florin_migrate;
+
 CREATE TABLE public.event_queue (
     event_id uuid NOT NULL
 );
@@ -474,6 +528,8 @@ CREATE TABLE public.payment_methods (
     version integer DEFAULT 1 NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    payment_service_id uuid,
+    enrolment text,
     CONSTRAINT payment_methods_approval_target_check CHECK ((approval_target = ANY (ARRAY['any'::text, 'new_window'::text]))),
     CONSTRAINT payment_methods_bin_check CHECK ((bin ~ '^\d{6,8}$'::text)),
     CONSTRAINT payment_methods_card_type_check CHECK ((card_type = ANY (ARRAY['credit'::text, 'debit'::text, 'prepaid'::text]))),
@@ -533,6 +589,22 @@ ALTER TABLE ONLY public.payment_services FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.payment_services OWNER TO florin_migrate;
 
+CREATE TABLE public.provider_notifications (
+    merchant_account_id text NOT NULL,
+    payment_service_id uuid NOT NULL,
+    id text NOT NULL,
+    kind text NOT NULL,
+    reference text NOT NULL,
+    received_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT provider_notifications_id_check CHECK (((length(id) >= 1) AND (length(id) <= 255))),
+    CONSTRAINT provider_notifications_kind_check CHECK ((kind = ANY (ARRAY['operation'::text, 'report'::text]))),
+    CONSTRAINT provider_notifications_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 255)))
+);
+
+ALTER TABLE ONLY public.provider_notifications FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.provider_notifications OWNER TO florin_migrate;
+
 CREATE TABLE public.refunds (
     merchant_account_id text NOT NULL,
     transaction_id uuid NOT NULL,
@@ -553,6 +625,9 @@ CREATE TABLE public.refunds (
     version integer NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    settled boolean DEFAULT false NOT NULL,
+    settled_amount bigint DEFAULT 0 NOT NULL,
+    settled_currency text,
     CONSTRAINT refunds_amount_check CHECK ((amount > 0)),
     CONSTRAINT refunds_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 300))),
     CONSTRAINT refunds_reason_check CHECK ((length(reason) <= 100)),
@@ -578,6 +653,39 @@ CREATE TABLE public.roles (
 
 ALTER TABLE public.roles OWNER TO florin_migrate;
 
+CREATE TABLE public.sandbox_approvals (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    service_id text NOT NULL,
+    reference text NOT NULL,
+    call_id uuid NOT NULL,
+    kind text NOT NULL,
+    amount bigint,
+    currency text NOT NULL,
+    card_suffix text,
+    return_url text NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    scenario_result text,
+    answers jsonb NOT NULL,
+    wait_ms integer NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    notification_url text,
+    notifications jsonb,
+    CONSTRAINT sandbox_approvals_amount_check CHECK ((amount >= 0)),
+    CONSTRAINT sandbox_approvals_card_suffix_check CHECK ((card_suffix ~ '^\d{4}$'::text)),
+    CONSTRAINT sandbox_approvals_currency_check CHECK ((length(currency) = 3)),
+    CONSTRAINT sandbox_approvals_kind_check CHECK ((kind = ANY (ARRAY['three_d_secure'::text, 'redirect'::text, 'enrolment'::text]))),
+    CONSTRAINT sandbox_approvals_notification_url_check CHECK ((length(notification_url) <= 2000)),
+    CONSTRAINT sandbox_approvals_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 255))),
+    CONSTRAINT sandbox_approvals_scenario_result_check CHECK ((scenario_result = ANY (ARRAY['Y'::text, 'N'::text, 'timeout'::text]))),
+    CONSTRAINT sandbox_approvals_state_check CHECK ((state = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text]))),
+    CONSTRAINT sandbox_approvals_wait_ms_check CHECK ((wait_ms >= 0))
+);
+
+ALTER TABLE ONLY public.sandbox_approvals FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sandbox_approvals OWNER TO florin_migrate;
+
 CREATE TABLE public.sandbox_card_operations (
     merchant_account_id text NOT NULL,
     reference text NOT NULL,
@@ -590,10 +698,10 @@ CREATE TABLE public.sandbox_card_operations (
     outcome jsonb,
     due_at timestamp(3) with time zone,
     due_outcome jsonb,
+    decided_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     CONSTRAINT sandbox_card_operations_amount_check CHECK ((amount >= 0)),
     CONSTRAINT sandbox_card_operations_is_answered CHECK (((outcome IS NULL) = (kind = 'never_arrived'::text))),
     CONSTRAINT sandbox_card_operations_is_due CHECK (((due_at IS NULL) = (due_outcome IS NULL))),
-    CONSTRAINT sandbox_card_operations_kind_check CHECK ((kind = ANY (ARRAY['authorize'::text, 'sale'::text, 'late_sale'::text, 'capture'::text, 'void'::text, 'refund'::text, 'cancel'::text, 'never_arrived'::text]))),
     CONSTRAINT sandbox_card_operations_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 255)))
 );
 
@@ -611,6 +719,7 @@ CREATE TABLE public.sandbox_card_payments (
     captured bigint NOT NULL,
     refunded bigint NOT NULL,
     forces text,
+    expires_at timestamp(3) with time zone,
     CONSTRAINT sandbox_card_payments_authorized_check CHECK ((authorized >= 0)),
     CONSTRAINT sandbox_card_payments_captured_check CHECK ((captured >= 0)),
     CONSTRAINT sandbox_card_payments_captured_fits CHECK ((captured <= (authorized * 2))),
@@ -626,6 +735,40 @@ WITH (fillfactor='80');
 ALTER TABLE ONLY public.sandbox_card_payments FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sandbox_card_payments OWNER TO florin_migrate;
+
+CREATE TABLE public.sandbox_clocks (
+    merchant_account_id text NOT NULL,
+    ahead_ms bigint NOT NULL,
+    settled_ms bigint DEFAULT 0 NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT sandbox_clocks_ahead_ms_check CHECK (((ahead_ms >= 0) AND (ahead_ms <= '315360000000'::bigint)))
+);
+
+ALTER TABLE ONLY public.sandbox_clocks FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sandbox_clocks OWNER TO florin_migrate;
+
+CREATE TABLE public.sandbox_notifications (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    service_id text NOT NULL,
+    url text NOT NULL,
+    kind text NOT NULL,
+    reference text NOT NULL,
+    copies integer NOT NULL,
+    is_reversed boolean NOT NULL,
+    due_at timestamp(3) with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    sent_at timestamp(3) with time zone,
+    CONSTRAINT sandbox_notifications_copies_check CHECK (((copies >= 1) AND (copies <= 10))),
+    CONSTRAINT sandbox_notifications_kind_check CHECK ((kind = ANY (ARRAY['operation'::text, 'report'::text]))),
+    CONSTRAINT sandbox_notifications_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 255))),
+    CONSTRAINT sandbox_notifications_url_check CHECK ((length(url) <= 2000))
+);
+
+ALTER TABLE ONLY public.sandbox_notifications FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sandbox_notifications OWNER TO florin_migrate;
 
 CREATE TABLE public.shipping_details (
     merchant_account_id text NOT NULL,
@@ -649,6 +792,91 @@ CREATE TABLE public.shipping_details (
 ALTER TABLE ONLY public.shipping_details FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.shipping_details OWNER TO florin_migrate;
+
+CREATE TABLE public.simulator_rules (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    description text,
+    conditions jsonb NOT NULL,
+    outcome jsonb NOT NULL,
+    notifications jsonb,
+    remaining_uses integer,
+    active boolean NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT simulator_rules_description_check CHECK (((length(description) >= 1) AND (length(description) <= 200))),
+    CONSTRAINT simulator_rules_remaining_uses_check CHECK ((remaining_uses >= 0))
+);
+
+ALTER TABLE ONLY public.simulator_rules FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.simulator_rules OWNER TO florin_migrate;
+
+CREATE TABLE public.statement_checks (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    next_check_at timestamp(3) with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.statement_checks FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.statement_checks OWNER TO florin_migrate;
+
+CREATE TABLE public.statement_lines (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    payment_service_id uuid NOT NULL,
+    provider_line_id text NOT NULL,
+    payment_service_report_id uuid NOT NULL,
+    refund_id uuid,
+    posted_at timestamp(3) with time zone NOT NULL,
+    currency text NOT NULL,
+    amount bigint NOT NULL,
+    exchange_rate double precision,
+    commission bigint NOT NULL,
+    interchange bigint,
+    markup bigint,
+    scheme_fee bigint,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT statement_lines_amount_check CHECK ((amount >= 0)),
+    CONSTRAINT statement_lines_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT statement_lines_has_refund CHECK (((kind = 'refund-settlement'::text) = (refund_id IS NOT NULL))),
+    CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['settlement'::text, 'refund-settlement'::text, 'chargeback'::text, 'chargeback-reversal'::text]))),
+    CONSTRAINT statement_lines_provider_line_id_check CHECK (((length(provider_line_id) >= 1) AND (length(provider_line_id) <= 255)))
+);
+
+ALTER TABLE ONLY public.statement_lines FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.statement_lines OWNER TO florin_migrate;
+
+CREATE TABLE public.three_ds_scenarios (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    conditions jsonb NOT NULL,
+    outcome jsonb NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.three_ds_scenarios FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.three_ds_scenarios OWNER TO florin_migrate;
+
+CREATE TABLE public.transaction_approvals (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    id uuid NOT NULL,
+    redirect_url text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT transaction_approvals_redirect_url_check CHECK ((length(redirect_url) <= 5000))
+);
+
+ALTER TABLE ONLY public.transaction_approvals FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transaction_approvals OWNER TO florin_migrate;
 
 CREATE TABLE public.transaction_events (
     merchant_account_id text NOT NULL,
@@ -748,6 +976,8 @@ CREATE TABLE public.transactions (
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     checkout_session_id uuid,
+    three_d_secure text,
+    anti_fraud_decision text,
     CONSTRAINT transactions_amount_check CHECK (((amount >= 0) AND (amount <= 99999999))),
     CONSTRAINT transactions_authorized_amount_check CHECK ((authorized_amount >= 0)),
     CONSTRAINT transactions_captured_amount_check CHECK ((captured_amount >= 0)),
@@ -822,6 +1052,12 @@ ALTER TABLE ONLY public.account_updater_inquiries
 ALTER TABLE ONLY public.account_updater_jobs
     ADD CONSTRAINT account_updater_jobs_pkey PRIMARY KEY (merchant_account_id, id);
 
+ALTER TABLE ONLY public.anti_fraud_reviews
+    ADD CONSTRAINT anti_fraud_reviews_pkey PRIMARY KEY (merchant_account_id, transaction_id);
+
+ALTER TABLE ONLY public.anti_fraud_services
+    ADD CONSTRAINT anti_fraud_services_pkey PRIMARY KEY (merchant_account_id, id);
+
 ALTER TABLE ONLY public.api_key_pair_roles
     ADD CONSTRAINT api_key_pair_roles_pkey PRIMARY KEY (api_key_pair_id, role_id);
 
@@ -861,6 +1097,12 @@ ALTER TABLE ONLY public.checkout_sessions
 ALTER TABLE ONLY public.checkout_sessions
     ADD CONSTRAINT checkout_sessions_pkey PRIMARY KEY (merchant_account_id, id);
 
+ALTER TABLE ONLY public.enrolments
+    ADD CONSTRAINT enrolments_id_unique UNIQUE (id);
+
+ALTER TABLE ONLY public.enrolments
+    ADD CONSTRAINT enrolments_pkey PRIMARY KEY (merchant_account_id, payment_method_id);
+
 ALTER TABLE ONLY public.event_queue
     ADD CONSTRAINT event_queue_pkey PRIMARY KEY (event_id);
 
@@ -897,6 +1139,9 @@ ALTER TABLE ONLY public.payment_methods
 ALTER TABLE ONLY public.payment_services
     ADD CONSTRAINT payment_services_pkey PRIMARY KEY (merchant_account_id, id);
 
+ALTER TABLE ONLY public.provider_notifications
+    ADD CONSTRAINT provider_notifications_pkey PRIMARY KEY (merchant_account_id, payment_service_id, id);
+
 ALTER TABLE ONLY public.refunds
     ADD CONSTRAINT refunds_pkey PRIMARY KEY (merchant_account_id, id);
 
@@ -906,14 +1151,56 @@ ALTER TABLE ONLY public.roles
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_slug_unique UNIQUE (slug);
 
+ALTER TABLE ONLY public.sandbox_approvals
+    ADD CONSTRAINT sandbox_approvals_call_unique UNIQUE (merchant_account_id, call_id);
+
+ALTER TABLE ONLY public.sandbox_approvals
+    ADD CONSTRAINT sandbox_approvals_id_unique UNIQUE (id);
+
+ALTER TABLE ONLY public.sandbox_approvals
+    ADD CONSTRAINT sandbox_approvals_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.sandbox_approvals
+    ADD CONSTRAINT sandbox_approvals_reference_unique UNIQUE (merchant_account_id, reference);
+
+ALTER TABLE public.sandbox_card_operations
+    ADD CONSTRAINT sandbox_card_operations_kind_check CHECK ((kind = ANY (ARRAY['authorize'::text, 'sale'::text, 'late_sale'::text, 'capture'::text, 'void'::text, 'refund'::text, 'cancel'::text, 'enrol'::text, 'never_arrived'::text]))) NOT VALID;
+
 ALTER TABLE ONLY public.sandbox_card_operations
     ADD CONSTRAINT sandbox_card_operations_pkey PRIMARY KEY (merchant_account_id, reference);
 
 ALTER TABLE ONLY public.sandbox_card_payments
     ADD CONSTRAINT sandbox_card_payments_pkey PRIMARY KEY (merchant_account_id, id);
 
+ALTER TABLE ONLY public.sandbox_clocks
+    ADD CONSTRAINT sandbox_clocks_pkey PRIMARY KEY (merchant_account_id);
+
+ALTER TABLE ONLY public.sandbox_notifications
+    ADD CONSTRAINT sandbox_notifications_pkey PRIMARY KEY (merchant_account_id, id);
+
 ALTER TABLE ONLY public.shipping_details
     ADD CONSTRAINT shipping_details_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.simulator_rules
+    ADD CONSTRAINT simulator_rules_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.statement_checks
+    ADD CONSTRAINT statement_checks_pkey PRIMARY KEY (merchant_account_id, transaction_id);
+
+ALTER TABLE ONLY public.statement_lines
+    ADD CONSTRAINT statement_lines_pkey PRIMARY KEY (merchant_account_id, transaction_id, id);
+
+ALTER TABLE ONLY public.statement_lines
+    ADD CONSTRAINT statement_lines_reported_once UNIQUE (merchant_account_id, payment_service_id, provider_line_id);
+
+ALTER TABLE ONLY public.three_ds_scenarios
+    ADD CONSTRAINT three_ds_scenarios_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.transaction_approvals
+    ADD CONSTRAINT transaction_approvals_id_unique UNIQUE (id);
+
+ALTER TABLE ONLY public.transaction_approvals
+    ADD CONSTRAINT transaction_approvals_pkey PRIMARY KEY (merchant_account_id, transaction_id);
 
 ALTER TABLE ONLY public.transaction_events
     ADD CONSTRAINT transaction_events_pkey PRIMARY KEY (merchant_account_id, transaction_id, id);
@@ -942,7 +1229,15 @@ CREATE INDEX account_updater_inquiries_method_list ON public.account_updater_inq
 
 CREATE UNIQUE INDEX account_updater_inquiries_one_running ON public.account_updater_inquiries USING btree (merchant_account_id, payment_method_id) WHERE (status = 'running'::text);
 
+CREATE INDEX anti_fraud_reviews_due ON public.anti_fraud_reviews USING btree (due_at);
+
+CREATE INDEX anti_fraud_services_list ON public.anti_fraud_services USING btree (id);
+
+CREATE UNIQUE INDEX anti_fraud_services_one_active ON public.anti_fraud_services USING btree (merchant_account_id) WHERE active;
+
 CREATE INDEX attempts_due ON public.attempts USING btree (next_check_at) WHERE (state <> 'done'::text);
+
+CREATE UNIQUE INDEX attempts_reference ON public.attempts USING btree (merchant_account_id, id);
 
 CREATE INDEX audit_logs_account ON ONLY public.audit_logs USING btree (merchant_account_id, id);
 
@@ -953,6 +1248,8 @@ CREATE INDEX buyers_external_identifier ON public.buyers USING btree (merchant_a
 CREATE INDEX buyers_newest ON public.buyers USING btree (id);
 
 CREATE INDEX checkout_sessions_expiry ON public.checkout_sessions USING btree (expires_at);
+
+CREATE INDEX enrolments_due ON public.enrolments USING btree (next_check_at) WHERE is_open;
 
 CREATE INDEX events_account ON ONLY public.events USING btree (merchant_account_id, id);
 
@@ -974,9 +1271,21 @@ CREATE INDEX payment_services_list ON public.payment_services USING btree (id);
 
 CREATE INDEX payment_services_usable ON public.payment_services USING btree (merchant_account_id, "position", id) WHERE (active AND (NOT is_deleted));
 
+CREATE INDEX provider_notifications_age ON public.provider_notifications USING btree (received_at);
+
 CREATE INDEX refunds_of_transaction ON public.refunds USING btree (merchant_account_id, transaction_id, id);
 
+CREATE INDEX sandbox_card_operations_moves ON public.sandbox_card_operations USING btree (merchant_account_id, payment_id) WHERE (kind = ANY (ARRAY['sale'::text, 'late_sale'::text, 'capture'::text, 'refund'::text]));
+
+CREATE INDEX sandbox_notifications_age ON public.sandbox_notifications USING btree (due_at);
+
+CREATE INDEX sandbox_notifications_due ON public.sandbox_notifications USING btree (due_at) WHERE (sent_at IS NULL);
+
 CREATE INDEX shipping_details_of_buyer ON public.shipping_details USING btree (merchant_account_id, buyer_id, id);
+
+CREATE INDEX simulator_rules_list ON public.simulator_rules USING btree (id);
+
+CREATE INDEX statement_checks_due ON public.statement_checks USING btree (next_check_at);
 
 CREATE INDEX transactions_list ON public.transactions USING btree (id);
 
@@ -999,6 +1308,12 @@ ALTER TABLE ONLY public.account_updater_inquiries
 ALTER TABLE ONLY public.account_updater_jobs
     ADD CONSTRAINT account_updater_jobs_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
 
+ALTER TABLE ONLY public.anti_fraud_reviews
+    ADD CONSTRAINT anti_fraud_reviews_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
+
+ALTER TABLE ONLY public.anti_fraud_services
+    ADD CONSTRAINT anti_fraud_services_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
 ALTER TABLE ONLY public.api_key_pair_roles
     ADD CONSTRAINT api_key_pair_roles_api_key_pair_id_fkey FOREIGN KEY (api_key_pair_id) REFERENCES public.api_key_pairs(id) ON DELETE CASCADE;
 
@@ -1017,6 +1332,9 @@ ALTER TABLE ONLY public.captures
 ALTER TABLE ONLY public.checkout_sessions
     ADD CONSTRAINT checkout_sessions_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
 
+ALTER TABLE ONLY public.enrolments
+    ADD CONSTRAINT enrolments_method FOREIGN KEY (merchant_account_id, payment_method_id) REFERENCES public.payment_methods(merchant_account_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.network_token_requestors
     ADD CONSTRAINT network_token_requestors_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
 
@@ -1032,8 +1350,29 @@ ALTER TABLE ONLY public.payment_services
 ALTER TABLE ONLY public.refunds
     ADD CONSTRAINT refunds_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
 
+ALTER TABLE ONLY public.sandbox_clocks
+    ADD CONSTRAINT sandbox_clocks_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
 ALTER TABLE ONLY public.shipping_details
     ADD CONSTRAINT shipping_details_buyer FOREIGN KEY (merchant_account_id, buyer_id) REFERENCES public.buyers(merchant_account_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.simulator_rules
+    ADD CONSTRAINT simulator_rules_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
+ALTER TABLE ONLY public.statement_checks
+    ADD CONSTRAINT statement_checks_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
+
+ALTER TABLE ONLY public.statement_lines
+    ADD CONSTRAINT statement_lines_refund FOREIGN KEY (merchant_account_id, refund_id) REFERENCES public.refunds(merchant_account_id, id);
+
+ALTER TABLE ONLY public.statement_lines
+    ADD CONSTRAINT statement_lines_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
+
+ALTER TABLE ONLY public.three_ds_scenarios
+    ADD CONSTRAINT three_ds_scenarios_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
+ALTER TABLE ONLY public.transaction_approvals
+    ADD CONSTRAINT transaction_approvals_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
 
 ALTER TABLE ONLY public.transaction_instruments
     ADD CONSTRAINT transaction_instruments_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
@@ -1045,6 +1384,14 @@ CREATE POLICY account_updater_inquiries_reach ON public.account_updater_inquirie
 ALTER TABLE public.account_updater_jobs ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY account_updater_jobs_reach ON public.account_updater_jobs USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.anti_fraud_reviews ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY anti_fraud_reviews_reach ON public.anti_fraud_reviews USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.anti_fraud_services ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY anti_fraud_services_reach ON public.anti_fraud_services USING (public.florin_reaches(merchant_account_id));
 
 ALTER TABLE public.api_key_pair_roles ENABLE ROW LEVEL SECURITY;
 
@@ -1078,6 +1425,10 @@ ALTER TABLE public.checkout_sessions ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY checkout_sessions_reach ON public.checkout_sessions USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.enrolments ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY enrolments_reach ON public.enrolments USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY events_reach ON public.events FOR SELECT USING (public.florin_reaches(merchant_account_id));
@@ -1104,9 +1455,17 @@ ALTER TABLE public.payment_services ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY payment_services_reach ON public.payment_services USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.provider_notifications ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY provider_notifications_reach ON public.provider_notifications USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.refunds ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY refunds_reach ON public.refunds USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.sandbox_approvals ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY sandbox_approvals_reach ON public.sandbox_approvals USING (public.florin_reaches(merchant_account_id));
 
 ALTER TABLE public.sandbox_card_operations ENABLE ROW LEVEL SECURITY;
 
@@ -1116,9 +1475,37 @@ ALTER TABLE public.sandbox_card_payments ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY sandbox_card_payments_reach ON public.sandbox_card_payments USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.sandbox_clocks ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY sandbox_clocks_reach ON public.sandbox_clocks USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.sandbox_notifications ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY sandbox_notifications_reach ON public.sandbox_notifications USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.shipping_details ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY shipping_details_reach ON public.shipping_details USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.simulator_rules ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY simulator_rules_reach ON public.simulator_rules USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.statement_checks ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY statement_checks_reach ON public.statement_checks USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.statement_lines ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY statement_lines_reach ON public.statement_lines USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.three_ds_scenarios ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY three_ds_scenarios_reach ON public.three_ds_scenarios USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.transaction_approvals ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY transaction_approvals_reach ON public.transaction_approvals USING (public.florin_reaches(merchant_account_id));
 
 ALTER TABLE public.transaction_events ENABLE ROW LEVEL SECURITY;
 
@@ -1143,6 +1530,9 @@ GRANT USAGE ON SCHEMA vault TO florin_vault;
 REVOKE ALL ON FUNCTION public.florin_drop_partitions(parent text, keep_months integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.florin_drop_partitions(parent text, keep_months integer) TO florin_worker;
 
+REVOKE ALL ON FUNCTION public.florin_has_worker() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.florin_has_worker() TO florin_api;
+
 REVOKE ALL ON FUNCTION public.florin_make_partitions(months_ahead integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.florin_make_partitions(months_ahead integer) TO florin_worker;
 
@@ -1150,6 +1540,11 @@ GRANT SELECT,INSERT ON TABLE public.account_updater_inquiries TO florin_api;
 GRANT SELECT,UPDATE ON TABLE public.account_updater_inquiries TO florin_worker;
 
 GRANT SELECT,INSERT ON TABLE public.account_updater_jobs TO florin_api;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.anti_fraud_reviews TO florin_api;
+GRANT SELECT,DELETE,UPDATE ON TABLE public.anti_fraud_reviews TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.anti_fraud_services TO florin_api;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.api_key_pair_roles TO florin_api;
 
@@ -1177,6 +1572,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.card_bins TO florin_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.checkout_sessions TO florin_api;
 GRANT SELECT,DELETE ON TABLE public.checkout_sessions TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.enrolments TO florin_api;
+GRANT SELECT,UPDATE ON TABLE public.enrolments TO florin_worker;
 
 GRANT INSERT ON TABLE public.event_queue TO florin_api;
 GRANT SELECT,INSERT,DELETE ON TABLE public.event_queue TO florin_worker;
@@ -1206,11 +1604,17 @@ GRANT SELECT,UPDATE ON TABLE public.payment_methods TO florin_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.payment_services TO florin_api;
 GRANT SELECT ON TABLE public.payment_services TO florin_worker;
 
+GRANT SELECT,INSERT ON TABLE public.provider_notifications TO florin_api;
+GRANT SELECT,DELETE ON TABLE public.provider_notifications TO florin_worker;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.refunds TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.refunds TO florin_worker;
 
 GRANT SELECT ON TABLE public.roles TO florin_api;
 GRANT SELECT ON TABLE public.roles TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_approvals TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_approvals TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_card_operations TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_card_operations TO florin_worker;
@@ -1218,7 +1622,27 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_card_operations TO florin_wor
 GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_card_payments TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_card_payments TO florin_worker;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_clocks TO florin_api;
+GRANT SELECT,UPDATE ON TABLE public.sandbox_clocks TO florin_worker;
+
+GRANT SELECT,INSERT ON TABLE public.sandbox_notifications TO florin_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sandbox_notifications TO florin_worker;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shipping_details TO florin_api;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.simulator_rules TO florin_api;
+GRANT SELECT,UPDATE ON TABLE public.simulator_rules TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.statement_checks TO florin_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.statement_checks TO florin_worker;
+
+GRANT SELECT,INSERT ON TABLE public.statement_lines TO florin_api;
+GRANT SELECT,INSERT ON TABLE public.statement_lines TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.three_ds_scenarios TO florin_api;
+GRANT SELECT ON TABLE public.three_ds_scenarios TO florin_worker;
+
+GRANT SELECT,INSERT ON TABLE public.transaction_approvals TO florin_api;
 
 GRANT SELECT,INSERT ON TABLE public.transaction_events TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.transaction_events TO florin_worker;

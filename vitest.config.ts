@@ -4,8 +4,12 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // A pooler is the one thing npm cannot bring; CI installs it.
-    exclude: existsSync('/usr/sbin/pgbouncer') ? [] : ['test/pooler/**'],
+    // A pooler and a browser are what npm cannot bring; CI installs them.
+    exclude: [
+      '**/node_modules/**',
+      ...(existsSync('/usr/sbin/pgbouncer') ? [] : ['test/pooler/**']),
+      ...(existsSync('/usr/bin/chromium') ? [] : ['test/browser/**']),
+    ],
     globalSetup: ['test/global-setup.ts'],
     // Far beyond what they need: how busy the machine is must not decide.
     testTimeout: 300_000,

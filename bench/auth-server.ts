@@ -11,6 +11,7 @@ import { createMetrics } from '../src/platform/metrics.ts'
 import { connect } from '../src/platform/postgres.ts'
 import { connectVault } from '../src/vault/client.ts'
 import { allScopes } from '../src/scopes.ts'
+import { realClocks } from '../src/clocks.ts'
 
 /**
  * The api of `npm run bench:auth`, once with authentication and once without, and otherwise the same. Logging is on, as in
@@ -36,13 +37,15 @@ const anybody = Promise.resolve({
 const app = buildApp({
   routes,
   files: [],
+  pages: [],
   authenticate: isOpen ? () => anybody : authenticate,
   accounts: { exists: async () => true, fallback: async () => 'default' },
   cursors: createCursorCodec([Buffer.alloc(32, 1)]),
   db,
   vault: connectVault({ url: 'unix:/nowhere' }),
   connectors: new Map(),
-  now: () => new Date(),
+  antiFraud: new Map(),
+  clocks: realClocks,
   log: createLog({ level: 'info', process: 'bench' }),
   metrics: createMetrics(),
   headerPrefix: 'X-Service-',

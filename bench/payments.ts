@@ -5,8 +5,8 @@ import { runModel } from '../test/payment-model/run.ts'
 import { createWorld, type World } from '../test/payment-model/world.ts'
 
 /**
- * Random sequences of payments, captures, refunds, crashes and lost answers, against a model in memory; after every step everything on
- * record, ours and the provider's, must be what the model says. A difference is made short and printed with its seed.
+ * Random sequences of payments, answers of buyers, captures, refunds, crashes and lost answers, against a model in memory; after every
+ * step everything on record, ours and the provider's, must be what the model says. A difference is made short and printed with its seed.
  */
 const sequences = Number(process.env['MODEL_SEQUENCES'] ?? 200)
 const seed = Number(process.env['MODEL_SEED'] ?? Math.floor(Math.random() * 2 ** 31))

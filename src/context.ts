@@ -1,3 +1,5 @@
+import type { Clock, Clocks } from './clocks.ts'
+import type { AntiFraudConnectors } from './connectors/anti-fraud.ts'
 import type { Connectors } from './connectors/payment.ts'
 import type { Accounts } from './platform/accounts.ts'
 import type { Log } from './platform/log.ts'
@@ -18,12 +20,13 @@ export interface Caller {
   reach: Accounts
 }
 
-/** What an operation works with. Ports only: no area lives here. */
-export interface Context {
+/** What an operation works with. Ports only: no area lives here. Its time is that of the account, where it acts upon one. */
+export interface Context extends Clock {
   db: Db
   vault: Vault
   connectors: Connectors
-  now: () => Date
+  antiFraud: AntiFraudConnectors
+  clocks: Clocks
   log: Log
   requestId: string
   /** Id of the operation that runs. */
@@ -41,3 +44,10 @@ export function accountOf({ accounts }: Pick<Context, 'accounts'>): string {
   if (account === undefined || accounts.length > 1) throw new Error('the request does not act upon exactly one account')
   return account
 }
+
+/** The same for the one account that an id has led to, by its clock. */
+export const actingUpon = <Ctx extends Pick<Context, 'clocks'>>(ctx: Ctx, account: string) => ({
+  ...ctx,
+  accounts: [account],
+  ...ctx.clocks.of([account]),
+})

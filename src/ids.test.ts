@@ -1,12 +1,24 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { idOfReconciliationId, newId, reconciliationIdOf, timeOfId } from './ids.ts'
+import { idOfReconciliationId, laterBy, newId, reconciliationIdOf, timeOfId } from './ids.ts'
 
 test('ids of one process ascend, and the millisecond inside is now', () => {
   const before = Date.now()
   const ids = Array.from({ length: 10_000 }, newId)
   expect(ids.toSorted()).toEqual(ids)
   for (const id of ids) expect(timeOfId(id).getTime()).toBeGreaterThanOrEqual(before)
+})
+
+test('an id made later has that time and is the same otherwise', () => {
+  fc.assert(
+    fc.property(fc.nat(10 * 365 * 24 * 60 * 60 * 1000), (ms) => {
+      const id = newId()
+      const later = laterBy(id, ms)
+      expect(timeOfId(later).getTime()).toBe(timeOfId(id).getTime() + ms)
+      expect(later).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      expect(later.slice(13)).toBe(id.slice(13))
+    }),
+  )
 })
 
 test('the short spelling of an id leads back to it', () => {

@@ -1,7 +1,17 @@
-import { v7 } from 'uuid'
+import { v5, v7 } from 'uuid'
 
 /** A new id. Ids of one process ascend, and the millisecond inside is the row's `created_at`. */
 export const newId = (): string => v7()
+
+/** The same id, made this much later. */
+export function laterBy(id: string, ms: number): string {
+  if (ms === 0) return id
+  const time = (timeOfId(id).getTime() + ms).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}${id.slice(13)}`
+}
+
+/** The id of something that others call by a name: always the same for the same name within `namespace`, an id. */
+export const namedId = (name: string, namespace: string): string => v5(name, namespace)
 
 export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))

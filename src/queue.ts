@@ -2,7 +2,10 @@ import { newId } from './ids.ts'
 import type { Db } from './platform/postgres.ts'
 import { sql } from './platform/sql.ts'
 
-/** Leaves work to the worker, in the transaction of the change. One job of a kind and key waits at a time. */
+/**
+ * Leaves work to the worker, in the transaction of the change. One job of a kind and key waits at a time. `runAt` is real time, whatever clock an
+ * account goes by.
+ */
 export async function enqueue(
   db: Db,
   job: { kind: string; key: string; payload: unknown; runAt: Date },

@@ -20,6 +20,7 @@ import {
   waysToStore,
   waysWithoutVault,
 } from './canary-requests.ts'
+import { approvalWays } from './canary-approvals.ts'
 import { canarySinks, plantedForms, plantEverywhere } from './canary-sinks.ts'
 import { type Deployment, prepareDatabase, queryOn, startDeployment, startTalkativeCluster } from './deployment.ts'
 import { makeService } from './every-state.ts'
@@ -35,6 +36,7 @@ const service = {
   fields: [{ key: 'merchant_id', value: 'shop' }],
   accepted_currencies: ['EUR'],
   accepted_countries: ['DE'],
+  three_d_secure_enabled: true,
 }
 /** What the sandbox's updater says follows any other card of this scheme. */
 const replacement = '4111111111111111'
@@ -92,6 +94,7 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
     expect(await withRowsRefused(query, table, () => go(take(0.02), used))).toEqual([])
   }
   expect(await go(take(0.08), checkoutWays)).toEqual([])
+  expect(await go(take(0.06), approvalWays)).toEqual([])
   await expireAndSweep(client, query, take(0.01))
   const sent = numbers.slice(used)
   expect(await go(sent, { ...ways, ...waysToPay })).toEqual([])
@@ -121,7 +124,7 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
   const sizes = Object.fromEntries([...sinks].map(([name, sink]) => [name, sink.length]))
   const figures = {
     canaries: count,
-    ways: Object.keys(ways).length + Object.keys(waysToPay).length + Object.keys(checkoutWays).length + 2,
+    ways: [ways, waysToPay, checkoutWays, approvalWays].reduce((sum, some) => sum + Object.keys(some).length, 2),
     hits: hits.length,
     sendingSeconds,
     seconds: seconds(),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { Approved, AuthorizeCall, Outcome, PaymentConnector, ServiceAccess } from '../src/connectors/payment.ts'
 import { createMockCard } from '../src/connectors/sandbox/mock-card/connector.ts'
+import type { Scenario } from '../src/connectors/sandbox/mock-card/three-d-secure.ts'
 import { connect, type Database } from '../src/platform/postgres.ts'
 import { type TestDatabase, useDatabase } from './database.ts'
 
@@ -10,6 +11,8 @@ const usualCard = { number: '4111111111111111', expirationDate: '12/40', securit
 /** Fields of an authorization that a test may choose. */
 export type Chosen = Partial<Omit<AuthorizeCall, 'card' | 'buyer'>> & {
   number?: string
+  scheme?: string
+  buyer?: Partial<AuthorizeCall['buyer']>
   expirationDate?: string
   securityCode?: string | null
   postalCode?: string | null
@@ -21,6 +24,8 @@ export interface CardProcessor {
   db(): Database
   connector(): PaymentConnector
   service: ServiceAccess
+  /** The rules that 3-D Secure goes by, newest first. */
+  scenarios: Scenario[]
   /** Moves the processor's clock. */
   wait(ms: number): void
   now(): Date
@@ -50,7 +55,7 @@ export const { signal } = new AbortController()
 
 export function authorization(
   service: ServiceAccess,
-  { number, expirationDate, securityCode, postalCode, ...chosen }: Chosen = {},
+  { number, scheme, expirationDate, securityCode, postalCode, buyer, ...chosen }: Chosen = {},
 ): AuthorizeCall {
   return {
     service,
@@ -64,10 +69,14 @@ export function authorization(
     card: {
       ...usualCard,
       ...(number !== undefined && { number }),
+      ...(scheme !== undefined && { scheme }),
       ...(expirationDate !== undefined && { expirationDate }),
       ...(securityCode !== undefined && { securityCode }),
     },
-    buyer: { emailAddress: null, postalCode: postalCode === undefined ? '10115' : postalCode },
+    buyer: { ...nobody, postalCode: postalCode === undefined ? '10115' : postalCode, ...buyer },
+    externalIdentifier: null,
+    approval: null,
+    enrolment: null,
     paymentSource: 'ecommerce',
     merchantInitiated: false,
     isSubsequentPayment: false,
@@ -78,15 +87,19 @@ export function authorization(
   }
 }
 
+const nobody = { firstName: null, lastName: null, emailAddress: null }
+
 /** The sandbox's card processor on a database of its own, with a clock that stands still. */
 export function useCardProcessor(): CardProcessor {
   const database = useDatabase()
   let db: Database
   let connector: PaymentConnector
+  const scenarios: Scenario[] = []
   let time = Date.parse('2030-05-05T12:00:00Z')
   beforeAll(() => {
     db = connect({ url: database.url('florin_api'), applicationName: 'test', poolSize: 10, onError: () => undefined })
-    connector = createMockCard({ db, now: () => new Date(time) })
+    const pageUrl = (id: string) => `https://sandbox.example/approvals/${id}`
+    connector = createMockCard({ db, now: () => new Date(time), pageUrl, scenarios: async () => scenarios })
   })
   afterAll(() => db.close())
 
@@ -94,6 +107,7 @@ export function useCardProcessor(): CardProcessor {
     merchantAccountId: 'default',
     serviceId: randomUUID(),
     fields: { merchant_id: 'any' },
+    notificationUrl: null,
     secrets: () => Promise.resolve({ webhook_secret: 'a secret of the service' }),
   }
   const about = (paymentReference: string, reference: string = randomUUID(), currency = 'USD') => ({
@@ -106,6 +120,7 @@ export function useCardProcessor(): CardProcessor {
   const processor: CardProcessor = {
     database,
     service,
+    scenarios,
     db: () => db,
     connector: () => connector,
     wait: (ms) => {

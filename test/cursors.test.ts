@@ -381,11 +381,16 @@ beforeAll(async () => {
     accepted_currencies: ['EUR'],
     accepted_countries: ['DE'],
   }
+  const guard = { anti_fraud_service_definition_id: 'mock-anti-fraud', display_name: 'Fraud checks', active: false }
+  const scenario = { conditions: {}, outcome: { version: '2.2.0', authentication: { transaction_status: 'Y' } } }
   for (let index = 0; index < 3; index += 1) {
     await api.makeKeyPair({ merchantAccountIds: ['default'] })
     await api.request('POST', '/buyers', { body: {} })
     await api.request('POST', '/payment-methods', { body: card })
     await api.request('POST', '/payment-services', { body: service })
+    await api.request('POST', '/anti-fraud-services', { body: guard })
+    await api.request('POST', '/simulator-rules', { body: { conditions: {}, outcome: {} } })
+    await api.request('POST', '/three-ds-scenarios', { body: scenario })
   }
   const pay = async () => {
     const body = { amount: 100, currency: 'EUR', country: 'DE', payment_method: card }

@@ -72,7 +72,9 @@ export interface DeploymentOptions {
 }
 
 /** Vault, api and worker as processes of their own, as talkative as they can be. */
-export async function startDeployment(options: DeploymentOptions): Promise<Deployment> {
+export async function startDeployment(
+  options: Omit<DeploymentOptions, 'cluster'> & { cluster: Pick<Cluster, 'url'> },
+): Promise<Deployment> {
   const { cluster, database, folder, keyFile, keyPair, heaps = {} } = options
   const temporaryFolder = join(folder, 'tmp')
   mkdirSync(temporaryFolder, { recursive: true })

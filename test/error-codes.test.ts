@@ -63,6 +63,7 @@ function expectedFirst(action: Action, { outcome, error_code }: CatalogueEntry):
   if (outcome === 'declined' || outcome === 'failed') {
     return { status: isPayment(action) ? `authorization_${outcome}` : outcome, code: error_code }
   }
+  if (outcome === 'approved') return { status: approvedStatus[action], code: null }
   return { status: isPayment(action) || action === 'refund' ? 'processing' : 'pending', code: null }
 }
 

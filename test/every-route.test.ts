@@ -31,6 +31,8 @@ import { checksItsBody, checksItsQuery, idsAreChecked, reportsEverythingAtOnce }
 import { answersAsPreferred, answersOncePerKey } from './every-route/checks-repeats.ts'
 import { type Mistake, probeRoutes } from './every-route/probes.ts'
 import { type Check, problemsOf, type Subject } from './every-route/run.ts'
+import { realClocks } from '../src/clocks.ts'
+import { afterDays } from './statements.ts'
 
 /*
  * What holds for every operation, read from the list of routes: a new route is covered without a new test. The checks are
@@ -67,6 +69,12 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
   owner: api.token(),
   bound: boundToken,
   sign: (scopes) => api.makeToken(api.owner(), { scopes }),
+  wait: async ({ transaction_id: id }, account) => {
+    if (id === undefined) return
+    const headers = { 'X-Service-Merchant-Account-ID': account }
+    await api.request('POST', `/transactions/${id}/refunds`, { headers, body: { amount: 100 } })
+    await afterDays(api, id, 2, headers)
+  },
   auditRows: async (requestIds) => {
     const rows = await api.database.query<{ request_id: string; count: string }>(
       'select request_id, count(*) from audit_logs where request_id = any($1) group by 1',
@@ -117,6 +125,7 @@ describe('the checks', () => {
     const app = buildApp({
       routes: probes,
       files: [],
+      pages: [],
       authenticate: createAuthenticator({ keys, now, concurrency: 1, onUse: () => undefined }),
       accounts: createAccountDirectory({
         exists: (id) => merchantAccountExists(db, id),
@@ -126,7 +135,8 @@ describe('the checks', () => {
       db,
       vault: api.vault.client(),
       connectors: new Map(),
-      now,
+      antiFraud: new Map(),
+      clocks: realClocks,
       log: createLog({ level: 'silent', process: 'test' }),
       metrics: { observeRequest: () => undefined },
       headerPrefix: 'X-Service-',

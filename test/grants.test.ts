@@ -8,6 +8,8 @@ const expected: Record<string, Record<string, string>> = {
   florin_api: {
     account_updater_inquiries: 'INSERT SELECT',
     account_updater_jobs: 'INSERT SELECT',
+    anti_fraud_reviews: 'DELETE INSERT SELECT',
+    anti_fraud_services: 'DELETE INSERT SELECT UPDATE',
     api_key_pair_roles: 'DELETE INSERT SELECT',
     api_key_pairs: 'DELETE INSERT SELECT UPDATE',
     attempts: 'INSERT SELECT UPDATE',
@@ -18,6 +20,7 @@ const expected: Record<string, Record<string, string>> = {
     card_bin_steps: 'SELECT',
     card_bins: 'SELECT',
     checkout_sessions: 'DELETE INSERT SELECT UPDATE',
+    enrolments: 'INSERT SELECT UPDATE',
     event_queue: 'INSERT',
     events: 'INSERT SELECT',
     florin_migrations: 'SELECT',
@@ -27,17 +30,27 @@ const expected: Record<string, Record<string, string>> = {
     network_token_requestors: 'DELETE INSERT SELECT UPDATE',
     payment_methods: 'DELETE INSERT SELECT UPDATE',
     payment_services: 'INSERT SELECT UPDATE',
+    provider_notifications: 'INSERT SELECT',
     refunds: 'INSERT SELECT UPDATE',
     roles: 'SELECT',
+    sandbox_approvals: 'INSERT SELECT UPDATE',
     sandbox_card_operations: 'INSERT SELECT UPDATE',
     sandbox_card_payments: 'INSERT SELECT UPDATE',
+    sandbox_clocks: 'INSERT SELECT UPDATE',
+    sandbox_notifications: 'INSERT SELECT',
     shipping_details: 'DELETE INSERT SELECT UPDATE',
+    simulator_rules: 'DELETE INSERT SELECT UPDATE',
+    statement_checks: 'DELETE INSERT SELECT UPDATE',
+    statement_lines: 'INSERT SELECT',
+    three_ds_scenarios: 'DELETE INSERT SELECT UPDATE',
+    transaction_approvals: 'INSERT SELECT',
     transaction_events: 'INSERT SELECT',
     transaction_instruments: 'INSERT SELECT UPDATE',
     transactions: 'INSERT SELECT UPDATE',
   },
   florin_worker: {
     account_updater_inquiries: 'SELECT UPDATE',
+    anti_fraud_reviews: 'DELETE SELECT UPDATE',
     attempts: 'INSERT SELECT UPDATE',
     audit_logs: 'INSERT SELECT',
     captures: 'INSERT SELECT UPDATE',
@@ -45,6 +58,7 @@ const expected: Record<string, Record<string, string>> = {
     card_bin_steps: 'DELETE INSERT SELECT',
     card_bins: 'DELETE INSERT SELECT UPDATE',
     checkout_sessions: 'DELETE SELECT',
+    enrolments: 'SELECT UPDATE',
     event_queue: 'DELETE INSERT SELECT',
     events: 'INSERT SELECT',
     florin_migrations: 'SELECT',
@@ -54,10 +68,18 @@ const expected: Record<string, Record<string, string>> = {
     network_token_requestors: 'SELECT',
     payment_methods: 'SELECT UPDATE',
     payment_services: 'SELECT',
+    provider_notifications: 'DELETE SELECT',
     refunds: 'INSERT SELECT UPDATE',
     roles: 'SELECT',
+    sandbox_approvals: 'INSERT SELECT UPDATE',
     sandbox_card_operations: 'INSERT SELECT UPDATE',
     sandbox_card_payments: 'INSERT SELECT UPDATE',
+    sandbox_clocks: 'SELECT UPDATE',
+    sandbox_notifications: 'DELETE INSERT SELECT UPDATE',
+    simulator_rules: 'SELECT UPDATE',
+    statement_checks: 'DELETE INSERT SELECT UPDATE',
+    statement_lines: 'INSERT SELECT',
+    three_ds_scenarios: 'SELECT',
     transaction_events: 'INSERT SELECT',
     transaction_instruments: 'INSERT SELECT UPDATE',
     transactions: 'INSERT SELECT UPDATE',
@@ -94,13 +116,14 @@ test('schemas: the api cannot enter the vault, the vault sees its own and the mi
   ])
 })
 
-test('functions that change the schema are for the worker alone', async () => {
+test('what runs as its owner: changes of the schema for the worker alone, and one question of the api', async () => {
   const rows = await database.query<{ name: string; role: string }>(`
     select proname as name, rolname as role from pg_proc, pg_roles
     where pronamespace = 'public'::regnamespace and prosecdef and rolname in ('florin_api', 'florin_worker', 'florin_vault')
       and has_function_privilege(rolname, pg_proc.oid, 'execute') order by 1`)
   expect(rows).toEqual([
     { name: 'florin_drop_partitions', role: 'florin_worker' },
+    { name: 'florin_has_worker', role: 'florin_api' },
     { name: 'florin_make_partitions', role: 'florin_worker' },
   ])
 })

@@ -4,6 +4,9 @@ import type { Route, Sample } from '../src/http/route.ts'
 import { routes } from '../src/http/routes.ts'
 import { newId } from '../src/ids.ts'
 import { type Answer, type KeyPair, type RequestOptions, send, type TestApi } from './api.ts'
+import { signNotification } from '../src/connectors/sandbox/mock-card/notification.ts'
+import { cardOf, testCards } from './every-state.ts'
+import { afterDays } from './statements.ts'
 
 /*
  * What a caller of one merchant account can get out of the API, compared with what is in the tables. Everything is read from
@@ -68,10 +71,64 @@ export async function buildWorld(api: TestApi): Promise<World> {
       })
       if (typeof body['id'] === 'string') remember(made, route.path, account, body['id'])
     }
+    await afterDays(api, made.get('/transactions')?.get(account) ?? '', 2, { [accountHeader]: account })
+    await payForReview(api, made, account)
+    await sendBuyersAway(api, account)
     await rememberListed(api, made, account)
   }
   return { api, parties, made }
 }
+
+/** A payment that somebody is to look at. */
+async function payForReview(api: TestApi, made: World['made'], account: string): Promise<void> {
+  const headers = { [accountHeader]: account }
+  const guard = made.get('/anti-fraud-services')?.get(account)
+  await succeed(api, 'PUT', `/anti-fraud-services/${guard}`, { headers, body: { active: true } })
+  const example = routes.find(({ id }) => id === 'createTransaction')?.example?.(sampleOf(made, account)) as object
+  const buyer = { billing_details: { email_address: 'review@example.com' } }
+  await succeed(api, 'POST', '/transactions', { headers, body: { ...example, buyer } })
+}
+
+/** What no example does: buyers who are asked, and a message of the provider. */
+async function sendBuyersAway(api: TestApi, account: string): Promise<void> {
+  const headers = { [accountHeader]: account }
+  const back = { redirect_url: 'https://shop.example.com/' }
+  const serve = (change: object) =>
+    succeed(api, 'POST', '/payment-services', {
+      headers,
+      body: {
+        display_name: 'Asks',
+        fields: [
+          { key: 'merchant_id', value: 'x' },
+          { key: 'webhook_secret', value: secret },
+        ],
+        accepted_currencies: ['EUR'],
+        accepted_countries: ['DE'],
+        ...change,
+      },
+    })
+  const { body: cards } = await serve({ payment_service_definition_id: 'mock-card', three_d_secure_enabled: true })
+  await serve({ payment_service_definition_id: 'mock-redirect' })
+  const pay = (change: object) =>
+    succeed(api, 'POST', '/transactions', {
+      headers,
+      body: { amount: 1299, currency: 'EUR', country: 'DE', payment_service_id: cards['id'], ...change },
+    })
+  await pay({ payment_method: { ...cardOf(testCards.approved), ...back } })
+  const method = { method: 'custom_redirect', country: 'DE', currency: 'EUR', ...back }
+  await succeed(api, 'POST', '/payment-methods', { headers, body: method })
+  const { body: pending } = await pay({ payment_method: cardOf(testCards.pending) })
+  const [attempt] = await api.database.query<{ id: string }>('select id from attempts where transaction_id = $1', [
+    pending['id'],
+  ])
+  const message = Buffer.from(JSON.stringify({ id: 'a-message', reference: attempt?.id }))
+  await succeed(api, 'POST', `/payment-services/${String(cards['id'])}/notifications`, {
+    rawBody: message.toString(),
+    headers: signNotification({ secret, body: message, now: new Date() }),
+  })
+}
+
+const secret = 'a secret of every service'
 
 /** The same for every account: a key that were not the account's own would answer with what another one did. */
 const sharedKey = 'everybody-uses-this-key'

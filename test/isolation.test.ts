@@ -56,7 +56,7 @@ describe('over HTTP', () => {
       const headers: Record<string, string> = account === undefined ? {} : { [accountHeader]: account }
       const { status, body } = await api.request<Collection<{ merchant_account_id: string }>>(
         'GET',
-        '/audit-logs?limit=100',
+        '/transactions?limit=500',
         { token, headers },
       )
       return status === 200 ? [...new Set(body.items.map((item) => item.merchant_account_id))].sort() : status

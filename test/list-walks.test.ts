@@ -52,6 +52,26 @@ const insertTransactions = (rows: readonly Row[]) =>
   )
 
 /** How to have rows of one's own in each list: operation → a scope made afresh, and the id of a row by its place. */
+/** A list that no filter narrows: each walk has it to itself. `insert` selects from `made (id, moment)`. */
+const whole = (table: string, insert: string) => ({
+  row: sameId,
+  async open(): Promise<Scope> {
+    await api.database.query(`delete from ${table}`)
+    return {
+      query: '',
+      fixed: [],
+      change: {
+        insert: (rows) =>
+          api.database.query(`${insert} from unnest($1::uuid[], $2::timestamptz[]) as made (id, moment)`, [
+            ids(rows),
+            times(rows),
+          ]),
+        remove: (rows) => api.database.query(`delete from ${table} where id = any($1)`, [ids(rows)]),
+      },
+    }
+  },
+})
+
 const scopes: Record<string, { open: () => Promise<Scope>; row: (place: string) => Row }> = {
   listAuditLogs: {
     row: sameId,
@@ -162,35 +182,37 @@ const scopes: Record<string, { open: () => Promise<Scope>; row: (place: string) 
       }
     },
   },
+  listAntiFraudServices: whole(
+    'anti_fraud_services',
+    `insert into anti_fraud_services (merchant_account_id, id, definition_id, display_name, active, reviews_enabled, created_at, updated_at)
+     select 'default', id, 'mock-anti-fraud', 'x', false, true, moment, moment`,
+  ),
   listPaymentServiceDefinitions: {
     row: sameId,
-    open: async () => ({ query: '', fixed: [{ id: 'mock-card', place: newId() }] }),
+    open: async () => ({
+      query: '',
+      fixed: ['mock-card', 'mock-redirect'].map((id) => ({ id, place: newId() })),
+    }),
   },
-  listPaymentServices: {
-    row: sameId,
-    async open() {
-      // The filters cannot narrow it enough, so each walk has the list to itself.
-      await api.database.query('delete from payment_services')
-      return {
-        query: '',
-        fixed: [],
-        change: {
-          insert: (rows) =>
-            api.database.query(
-              `insert into payment_services (merchant_account_id, id, definition_id, method, display_name, active, status,
-                 position, accepted_currencies, accepted_countries, fields, reporting_fields, secret_names,
-                 payment_method_tokenization_enabled, network_tokens_enabled, open_loop, settlement_reporting_enabled,
-                 three_d_secure_enabled, created_at, updated_at)
-               select 'default', id, 'mock-card', 'card', 'x', true, 'created', 1, '{EUR}', '{DE}', '{}', '{}', '{}', false,
-                 false, false, false, false, moment, moment
-               from unnest($1::uuid[], $2::timestamptz[]) as made (id, moment)`,
-              [ids(rows), times(rows)],
-            ),
-          remove: (rows) => api.database.query('delete from payment_services where id = any($1)', [ids(rows)]),
-        },
-      }
-    },
-  },
+  listSimulatorRules: whole(
+    'simulator_rules',
+    `insert into simulator_rules (merchant_account_id, id, conditions, outcome, active, created_at, updated_at)
+     select 'default', id, '{}', '{}', false, moment, moment`,
+  ),
+  listPaymentServices: whole(
+    'payment_services',
+    `insert into payment_services (merchant_account_id, id, definition_id, method, display_name, active, status,
+       position, accepted_currencies, accepted_countries, fields, reporting_fields, secret_names,
+       payment_method_tokenization_enabled, network_tokens_enabled, open_loop, settlement_reporting_enabled,
+       three_d_secure_enabled, created_at, updated_at)
+     select 'default', id, 'mock-card', 'card', 'x', true, 'created', 1, '{EUR}', '{DE}', '{}', '{}', '{}', false, false,
+       false, false, false, moment, moment`,
+  ),
+  listThreeDSScenarios: whole(
+    'three_ds_scenarios',
+    `insert into three_ds_scenarios (merchant_account_id, id, conditions, outcome, created_at, updated_at)
+     select 'default', id, '{}', '{"authentication":{"transaction_status":"Y"}}', moment, moment`,
+  ),
   listTransactions: {
     row: sameId,
     async open() {

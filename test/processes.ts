@@ -38,7 +38,7 @@ export function apiEnvironment(databaseUrl: string): Record<string, string> {
 export async function startProcess(
   entry: string,
   environment: Readonly<Record<string, string>>,
-  { nodeArguments = [], startTimeoutMs = 20_000 }: ProcessOptions = {},
+  { nodeArguments = [], startTimeoutMs = 120_000 }: ProcessOptions = {},
 ): Promise<TestProcess> {
   const root = join(import.meta.dirname, '..')
   const child = spawn(process.execPath, [...nodeArguments, entry], {

@@ -27,6 +27,7 @@ const service = {
   fields: [{ key: 'merchant_id', value: 'shop' }],
   accepted_currencies: ['EUR'],
   accepted_countries: ['DE'],
+  three_d_secure_enabled: true,
 }
 
 const folder = useFolder()
@@ -60,6 +61,12 @@ const payment = (number: string, security_code: unknown, more: object = {}) => (
   ...more,
 })
 
+/** The buyer is asked by 3-D Secure, and has not answered. */
+const asked = (security_code: string) =>
+  payment(visa, security_code, {
+    payment_method: card(visa, { security_code, redirect_url: 'https://shop.example.com' }),
+  })
+
 const payments = ({ three, four, letters, short, long }: Codes): [status: number, body: object][] => [
   [201, payment(visa, three)],
   [201, payment('378282246310005', four)],
@@ -72,6 +79,7 @@ const payments = ({ three, four, letters, short, long }: Codes): [status: number
   [201, payment('4000000000000127', three)],
   [201, payment('4000000000003006', three)],
   [201, payment('4000000000003014', three)],
+  [201, asked(three)],
   [400, payment(visa, three, { merchant_initiated: true })],
   [400, payment(visa, three, { payment_service_id: unknownId })],
   [400, payment(visa, three, { cvv: three, card: { cvc: four } })],
@@ -204,6 +212,7 @@ const mask = (text: string) =>
     .replaceAll(/\\+x([0-9a-f]{58,})/g, (_match, bytes: string) => `<${bytes.length / 2} bytes>`)
     // What the processor makes up, and ids in another spelling.
     .replaceAll(/\b(\d{15}|\d{6})\b/g, '<digits>')
+    .replaceAll(/(cavv[\\"]+: ?[\\"]+)[\w+/=]+/g, '$1<bytes>')
     .replaceAll(/(reconciliation_id[\\"]+: ?[\\"]+)\w+/g, '$1<id>')
     .replaceAll(/"duration_ms":[\d.]+/g, '"duration_ms":<duration>')
     // The vault adds up its encryptions every ten seconds: in how many steps is chance.
@@ -213,7 +222,11 @@ const mask = (text: string) =>
 
 /** In no order: answers are logged after they are sent. PostgreSQL's log also has what the processes ask now and then: how often is chance. */
 function linesOf(name: string, text: string): string[] {
-  const lines = mask(text).split('\n').sort()
+  const lines = mask(text)
+    .split('\n')
+    // A machine that is busy enough makes the listener connect again.
+    .filter((line) => !line.includes('key announcements are not heard'))
+    .sort()
   return name === 'log of PostgreSQL' ? [...new Set(lines)] : lines
 }
 
@@ -242,7 +255,7 @@ test('two runs that differ in the security code alone leave the same behind', { 
   const first = await run({ ...common, database: 'run' }, 'prepared', codes.first)
   const second = await run({ ...common, database: 'run' }, 'prepared', codes.second)
   expect(first.get('public.payment_methods')?.split('\n')).toHaveLength(6)
-  expect(first.get('public.transactions')?.split('\n')).toHaveLength(16)
+  expect(first.get('public.transactions')?.split('\n')).toHaveLength(17)
   expect(first.get('vault.waiting')?.split('\n')).toHaveLength(1)
   expect(differences(first, second)).toEqual([])
 

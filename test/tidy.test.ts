@@ -78,7 +78,7 @@ const areaOf = (path: string) => /^src\/areas\/([^/]+)\//.exec(path)?.[1]
 const vaultClient = ['client', 'connection', 'protocol', 'tls-identity'].map((name) => `src/vault/${name}.ts`)
 
 /** What providers look like from inside; who they are is for `main` to know. */
-const ports = ['payment', 'account-updater'].map((name) => `src/connectors/${name}.ts`)
+const ports = ['payment', 'anti-fraud', 'account-updater', 'simulator'].map((name) => `src/connectors/${name}.ts`)
 
 const areaLayers = ['routes', 'schema', 'operations', 'rules', 'store', 'jobs']
 

@@ -3,9 +3,9 @@ import { cardSchemeIds } from '../card-schemes.ts'
 import { detectCard } from './detect.ts'
 import { cardTypes } from './facts.ts'
 import { passesLuhn } from '../platform/luhn.ts'
-import { findTestFacts, forcingNumbers, isTestNumber, testNumbers } from './test-numbers.ts'
+import { authenticationNumbers, findTestFacts, forcingNumbers, isTestNumber, testNumbers } from './test-numbers.ts'
 
-const everyNumber = [...testNumbers, ...forcingNumbers]
+const everyNumber = [...testNumbers, ...forcingNumbers, ...authenticationNumbers]
 
 test.each(everyNumber)('$number is a number of $scheme by the range table too', ({ number, scheme }) => {
   expect(number).toMatch(/^\d{13,19}$/)

@@ -80,6 +80,8 @@ export type Force =
   | 'timeout_before'
   | 'timeout_after'
   | `${'capture' | 'void' | 'refund'}_${'pending' | 'timeout'}`
+  | 'dispute'
+  | 'dispute_won'
 
 interface ForcingNumber extends TestNumber {
   forces: Force
@@ -104,6 +106,27 @@ const forcing: readonly [number: string, forces: Force][] = [
   ['4000000000003105', 'capture_timeout'],
   ['4000000000003113', 'void_timeout'],
   ['4000000000003121', 'refund_timeout'],
+  ['4000000000004004', 'dispute'],
+  ['4000000000004012', 'dispute_won'],
+]
+
+/**
+ * What 3-D Secure says of a card where it is asked, as the standard writes it: authenticated, attempted, not authenticated, rejected,
+ * unavailable, challenge. Elsewhere these are good cards, but for the challenge, without which its issuer takes no payment.
+ */
+export type Authentication = 'Y' | 'A' | 'N' | 'R' | 'U' | 'C'
+
+interface AuthenticationNumber extends TestNumber {
+  authentication: Authentication
+}
+
+const authenticating: readonly [number: string, authentication: Authentication][] = [
+  ['4000000000005001', 'Y'],
+  ['4000000000005019', 'A'],
+  ['4000000000005027', 'N'],
+  ['4000000000005035', 'R'],
+  ['4000000000005043', 'U'],
+  ['4000000000005050', 'C'],
 ]
 
 /** Good cards, as far as their number goes. */
@@ -118,16 +141,21 @@ export const testNumbers: readonly TestNumber[] = published
 
 /** Apart from the others, so that nobody is handed one who did not ask for what it does. */
 export const forcingNumbers: readonly ForcingNumber[] = forcing.map(([number, forces]) => ({
-  number,
-  scheme: 'visa',
-  additionalSchemes: [],
-  cardType: 'credit',
-  country: 'US',
-  note: `forces ${forces}`,
+  ...madeUp(number, `forces ${forces}`),
   forces,
 }))
 
-const byNumber = new Map([...testNumbers, ...forcingNumbers].map((entry) => [entry.number, entry]))
+export const authenticationNumbers: readonly AuthenticationNumber[] = authenticating.map(
+  ([number, authentication]) => ({ ...madeUp(number, `3-D Secure says ${authentication}`), authentication }),
+)
+
+function madeUp(number: string, note: string): TestNumber {
+  return { number, scheme: 'visa', additionalSchemes: [], cardType: 'credit', country: 'US', note }
+}
+
+const byNumber = new Map(
+  [...testNumbers, ...forcingNumbers, ...authenticationNumbers].map((entry) => [entry.number, entry]),
+)
 
 export const isTestNumber = (number: string) => byNumber.has(number)
 

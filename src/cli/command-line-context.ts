@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { realClocks, realTime } from '../clocks.ts'
 import type { Context } from '../context.ts'
 import { createLog } from '../platform/log.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -18,7 +19,9 @@ export function commandLineContext(db: Db, operation: string): Context {
     db,
     vault: noVault,
     connectors: new Map(),
-    now: () => new Date(),
+    antiFraud: new Map(),
+    clocks: realClocks,
+    ...realTime,
     log: createLog({ level: 'silent', process: 'florin' }),
     requestId: randomUUID(),
     operation,

@@ -56,6 +56,9 @@ describe('every command', () => {
     'vault keys destroy',
     'bins',
     'verify',
+    'clock',
+    'clock show',
+    'clock advance',
     'doctor',
   ])('%s explains itself', async (command) => {
     const { code, stdout } = await florin([...command.split(' '), '--help'])

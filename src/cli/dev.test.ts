@@ -195,7 +195,10 @@ test.each([
   const pid = Number(new RegExp(`^\\s*(\\d+) .*${name}\\.ts$`, 'm').exec(list)?.[1])
   process.kill(pid, 'SIGKILL')
   expect(await dev.exit).toBe(1)
-  const { error } = JSON.parse(dev.stderr().trimEnd().split('\n').at(-1) ?? '') as { error: string }
+  // Those that live on may warn of what they miss, before and after.
+  const lines = dev.stderr().trimEnd().split('\n')
+  const errors = lines.map((line) => (JSON.parse(line) as { error: unknown }).error)
+  const error = errors.find((one) => typeof one === 'string')
   expect(error).toContain(`The ${name} process ended unexpectedly (signal SIGKILL). Its last log lines:\n`)
   expect(error).toContain(lastWords)
   await leavesNothing(dev, 10_000)

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { binsCommand } from './commands/bins.ts'
+import { clockCommand } from './commands/clock.ts'
 import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { keysCommand } from './commands/keys.ts'
@@ -19,6 +20,7 @@ export function buildProgram(): Command {
     vaultCommand(),
     binsCommand(),
     verifyCommand(),
+    clockCommand(),
     doctorCommand(),
   ]
   const program = new Command('florin')

@@ -12,6 +12,12 @@ export interface PaymentConnector {
   cancel(call: FollowUpCall): Promise<Outcome>
   /** What became of an earlier call. `never_arrived` is final: the provider has not done it and will not. */
   sync(call: SyncCall): Promise<Outcome | { result: 'never_arrived' }>
+  /** Asks the buyer to let the merchant charge a redirect method again and again. Only of methods in mode `redirect`. */
+  enrol?(call: EnrolCall): Promise<Outcome>
+  /** What was paid out, taken back or disputed of one payment, all of it, oldest first. Only with `settlement_reporting`. */
+  statement?(call: StatementCall): Promise<StatementLine[] | Unknown>
+  /** Of the sandbox's own: it goes by rules of the merchant, and these are the refusals that a rule can name. */
+  readonly simulates?: { readonly errorCodes: readonly string[] }
   /** Whether the credentials are good. */
   verify(service: ServiceAccess): Promise<Verification>
   /** What a message from the provider says; undefined when it is not the provider's, or not for this service. */
@@ -24,6 +30,8 @@ export interface ServiceAccess {
   serviceId: string
   /** Fields that are no secrets. */
   fields: Readonly<Record<string, string>>
+  /** Where the provider may send its messages; null where nobody knows our address. */
+  notificationUrl: string | null
   /** Asks the vault; only for connectors that need them. */
   secrets(): Promise<Readonly<Record<string, string>>>
 }
@@ -43,8 +51,20 @@ export interface AuthorizeCall extends Call {
   intent: 'authorize' | 'capture'
   /** With `capture`: answer `pending` and charge later. */
   asyncCapture: boolean
-  card: CardToCharge
-  buyer: { emailAddress: string | null; postalCode: string | null }
+  /** Null for a redirect method. */
+  card: CardToCharge | null
+  buyer: {
+    firstName: string | null
+    lastName: string | null
+    emailAddress: string | null
+    postalCode: string | null
+  }
+  /** The merchant's own reference of the payment. */
+  externalIdentifier: string | null
+  /** Null: the buyer cannot be asked, because nobody is there or there is no way back. */
+  approval: Approval | null
+  /** Of a redirect method that the buyer has enrolled: what `enrol` answered. No approval is needed then. */
+  enrolment: string | null
   paymentSource: 'ecommerce' | 'moto' | 'recurring' | 'installment' | 'card_on_file'
   merchantInitiated: boolean
   isSubsequentPayment: boolean
@@ -52,6 +72,22 @@ export interface AuthorizeCall extends Call {
   statementDescriptor: Readonly<Record<string, string | null>> | null
   /** Settings of this provider alone, under its definition id in the request. */
   options: Readonly<Record<string, unknown>>
+}
+
+/** How a buyer may be asked. */
+export interface Approval {
+  /** Where the provider's page sends the buyer when it is done, whatever came of it. */
+  returnUrl: string
+  /** Whoever has not decided by then has not approved. */
+  expiresAt: Date
+  /** Whether the merchant wants 3-D Secure of this provider. */
+  threeDSecure: boolean
+}
+
+export interface EnrolCall extends Call {
+  currency: string
+  country: string
+  approval: Approval
 }
 
 export interface CardToCharge {
@@ -67,6 +103,30 @@ export interface FollowUpCall extends Call {
   currency: string
 }
 
+export interface StatementCall extends Omit<Call, 'reference'> {
+  /** The provider's own id of the payment. */
+  paymentReference: string
+}
+
+/** A line of the provider's report. */
+export interface StatementLine {
+  kind: 'settlement' | 'refund-settlement' | 'chargeback' | 'chargeback-reversal'
+  /** The provider's own, of this line. */
+  id: string
+  /** Of the report that it is in. */
+  reportId: string
+  /** Of our call that moved the money: a refund's, for its settlement. */
+  reference: string | null
+  postedAt: Date
+  currency: string
+  amount: number
+  exchangeRate: number | null
+  commission: number
+  interchange: number | null
+  markup: number | null
+  schemeFee: number | null
+}
+
 export interface SyncCall extends Omit<Call, 'reference'> {
   /** Of the call that is asked about. */
   reference: string
@@ -78,6 +138,24 @@ export interface Answered {
   providerReference: string | null
   rawCode: string | null
   rawDescription: string | null
+  /** Where there was 3-D Secure. */
+  threeDSecure?: ThreeDSecureOutcome
+}
+
+/** What came of 3-D Secure, in the words of the API. */
+export interface ThreeDSecureOutcome {
+  version: string | null
+  status: 'setup_error' | 'error' | 'declined' | 'cancelled' | 'complete' | null
+  method: 'challenge' | 'frictionless' | null
+  /** Only of an authentication that succeeded or was attempted. */
+  response_data: {
+    version: string
+    authentication_response: string | null
+    directory_response: string | null
+    directory_transaction_id: string | null
+    cavv: string | null
+    eci: string | null
+  } | null
 }
 
 export interface Approved extends Answered {
@@ -142,8 +220,10 @@ export interface InboundMessage {
 export interface Notification {
   /** The provider's own id of the message, for recognising one that comes twice. */
   id: string
-  /** Of our call that it is about. */
+  /** Of our call that it is about, or that the report is about. */
   reference: string
+  /** `operation`: ask what became of it. `report`: there is more in the statement of its payment. */
+  kind: 'operation' | 'report'
 }
 
 export interface DefinitionField {

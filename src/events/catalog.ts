@@ -80,6 +80,8 @@ export const eventCatalog = {
   'transaction.voided': TransactionTarget,
   'transaction.void-declined': TransactionTarget,
   'transaction.void-failed': TransactionTarget,
+  'transaction.review-accepted': TransactionTarget,
+  'transaction.settled': TransactionTarget,
   'transaction.modified': TransactionTarget,
 } as const satisfies Record<string, TSchema>
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { type Clocks, realTime } from '../clocks.ts'
+import type { AntiFraudConnectors } from '../connectors/anti-fraud.ts'
 import type { Connectors } from '../connectors/payment.ts'
 import type { Caller, Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
@@ -11,29 +13,34 @@ import type { HttpMetrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
 import { Rendered } from '../rendered.ts'
 import type { Vault } from '../vault/client.ts'
+import type { WebPage } from '../web-page.ts'
 import { type Authenticate, requireScope } from './authenticate.ts'
-import { acceptJsonOnly, bodyLimitBytes } from './body.ts'
-import { browser, isOpen, openHeaders, type Preflight, preflightsOf } from './browsers.ts'
+import { acceptAnything, acceptJsonOnly, bodyLimitBytes } from './body.ts'
+import { browser, isForBrowsers, isOpen, openHeaders, type Preflight, preflightsOf } from './browsers.ts'
 import type { CursorCodec } from './cursor.ts'
 import { answerBrokenRequest } from './broken-request.ts'
-import { answerError, badHeader } from './errors.ts'
+import { answerError } from './errors.ts'
+import { messageOf, noMessage, prefers, readIdempotencyKey, refuseRepeated, singleHeader } from './headers.ts'
 import { type AccountDirectory, selectAccounts } from './merchant-account.ts'
 import { openPage } from './pages.ts'
-import { isShadowed, shadowsOf, unknownPath } from './paths.ts'
+import { isShadowed, shadowsOf, unknownPath, urlOf } from './paths.ts'
 import { type Route, scopesOf } from './route.ts'
 import type { StaticFile } from './static-files.ts'
 import { createValidator } from './validate.ts'
+import { addWebPages } from './web-pages.ts'
 
 export interface AppOptions {
   routes: readonly Route[]
   files: readonly StaticFile[]
+  pages: readonly WebPage[]
   authenticate: Authenticate
   accounts: AccountDirectory
   cursors: CursorCodec
   db: Db
   vault: Vault
   connectors: Connectors
-  now: () => Date
+  antiFraud: AntiFraudConnectors
+  clocks: Clocks
   log: Log
   metrics: HttpMetrics
   headerPrefix: string
@@ -76,7 +83,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   })
   acceptJsonOnly(app)
   const preflights = preflightsOf(options.routes)
-  const known = [...options.routes, ...preflights, ...options.files.map(({ path }) => ({ method: 'GET', path }))]
+  const files = options.files.map(({ path }) => ({ method: 'GET', path }))
+  const known = [...options.routes, ...preflights, ...options.pages, ...files]
   const shadows = shadowsOf(known.map(({ path }) => path))
   const accountHeaderName = `${options.headerPrefix}Merchant-Account-ID`
   const singleHeaders = new Set(
@@ -90,7 +98,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     const { route } = request.routeOptions.config as { route?: Route }
     admissions.set(request, { route })
     // First of all: a page must be able to read why it was refused.
-    if (route && isOpen(route)) void reply.headers(openHeaders)
+    if (route && isForBrowsers(route)) void reply.headers(openHeaders)
     refuseRepeated(request, singleHeaders)
     const isSafe = request.method === 'GET' || request.method === 'HEAD'
     if (request.headers['early-data'] === '1' && !isSafe) throw new ApiError('too_early', { message: tooEarly })
@@ -103,9 +111,15 @@ export function buildApp(options: AppOptions): FastifyInstance {
     if (options.isDraining()) void reply.header('connection', 'close')
   })
 
-  for (const route of options.routes) addRoute(app, route, options, accountHeaderName)
+  const add = (part: FastifyInstance, route: Route) => addRoute(part, route, options, accountHeaderName)
+  for (const route of options.routes) if (!route.raw) add(app, route)
+  void app.register(async (part) => {
+    acceptAnything(part)
+    for (const route of options.routes) if (route.raw) add(part, route)
+  })
   for (const preflight of preflights) addPreflight(app, preflight)
   for (const file of options.files) addFile(app, file)
+  addWebPages(app, options)
 
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options.log))
   app.addHook('onResponse', async (request, reply) => report(request, reply, options))
@@ -150,13 +164,16 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
       const { params, query, body } = validate({
         params: request.params,
         query: request.query as Record<string, unknown>,
-        body: request.body ?? undefined,
+        body: route.raw ? undefined : (request.body ?? undefined),
       })
+      await options.clocks.refresh()
       const ctx: Context = {
         db: options.db,
         vault: options.vault,
         connectors: options.connectors,
-        now: options.now,
+        antiFraud: options.antiFraud,
+        clocks: options.clocks,
+        ...(route.merchantAccount === 'none' ? realTime : options.clocks.of(accounts)),
         log: options.log,
         requestId: request.id,
         operation: route.id,
@@ -169,7 +186,8 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
       const page = openPage(route, asked, { keyPairId: caller.keyPairId ?? '', accountHeader }, options.cursors)
       const idempotencyKey = route.idempotent ? readIdempotencyKey(request) : undefined
       const isPreferred = route.prefers !== undefined && prefers(request, route.prefers)
-      const input = { params, query, body, page, idempotencyKey, isPreferred }
+      const message = route.raw ? messageOf(request) : noMessage
+      const input = { params, query, body, page, idempotencyKey, isPreferred, message }
       const output = await traced(route, request, () => route.handle(ctx, input))
       await failpoint('answer: not yet sent')
       if (output instanceof Rendered) return sendRendered(reply, output, status)
@@ -187,18 +205,6 @@ function sendRendered(reply: FastifyReply, { text, headers, ...rendered }: Rende
     .send(text)
 }
 
-function readIdempotencyKey(request: FastifyRequest): string | undefined {
-  const key = singleHeader(request, 'idempotency-key')
-  if (key === undefined || (key.length >= 1 && key.length <= 255)) return key
-  throw badHeader('Idempotency-Key', 'value_error.length', 'Must have 1 to 255 characters')
-}
-
-/** `Prefer: resource=transaction-capture`, among others or alone; what is not known is ignored. */
-const prefers = (request: FastifyRequest, resource: string) =>
-  (singleHeader(request, 'prefer') ?? '').split(',').some((preference) => preference.trim() === `resource=${resource}`)
-
-const urlOf = ({ path }: { path: string }) => path.replaceAll(/\{(\w+)\}/g, ':$1')
-
 /** Answered before anything of the request is read. */
 function addPreflight(app: FastifyInstance, preflight: Preflight): void {
   const answer = async (_request: FastifyRequest, reply: FastifyReply) =>
@@ -211,24 +217,6 @@ function addFile(app: FastifyInstance, file: StaticFile): void {
     void reply.headers(file.headers)
     return request.headers['if-none-match'] === file.headers.etag ? reply.code(304).send() : reply.send(file.content)
   })
-}
-
-function singleHeader(request: FastifyRequest, key: string): string | undefined {
-  const value = request.headers[key]
-  return Array.isArray(value) ? value[0] : value
-}
-
-/** Node keeps the first of some repeated headers and joins others; which one a proxy in front looked at is anybody's guess. */
-function refuseRepeated(request: FastifyRequest, names: ReadonlySet<string>): void {
-  const { rawHeaders } = request.raw
-  const seen = new Set<string>()
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    const key = name.toLowerCase()
-    if (!names.has(key)) continue
-    if (seen.has(key)) throw badHeader(name, 'value_error.conflict', 'Must be sent once')
-    seen.add(key)
-  }
 }
 
 /** A span per operation, continuing the caller's trace. Without an OpenTelemetry SDK this does nothing. */

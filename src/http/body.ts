@@ -8,10 +8,10 @@ const maxDepth = 32
 /** JSON only, and only JSON that is safe to hand on: valid UTF-8, not too deep, no prototype keys. */
 export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  // Fastify keeps the last hundred content types it has seen, with whatever a client wrote into them. It gets to see two.
+  // Fastify keeps the last hundred content types it has seen, with whatever a client wrote into them. It gets to see three.
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     const type = headers['content-type']
-    if (type !== undefined) headers['content-type'] = isJson(type) ? 'application/json' : 'application/octet-stream'
+    if (type !== undefined) headers['content-type'] = knownTypeOf(type) ?? 'application/octet-stream'
     done()
   })
   app.addContentTypeParser(
@@ -29,7 +29,20 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   )
 }
 
-const isJson = (contentType: string) => contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
+/** Forms are read by pages alone, see web-pages.ts. */
+const knownTypes = ['application/json', 'application/x-www-form-urlencoded']
+
+function knownTypeOf(contentType: string): string | undefined {
+  const sent = contentType.split(';', 1)[0]?.trim().toLowerCase()
+  return knownTypes.find((type) => type === sent)
+}
+/** For routes that look at the bytes themselves, in a part of the application of their own. */
+export function acceptAnything(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: bodyLimitBytes }, (_request, buffer, done) =>
+    done(null, buffer),
+  )
+}
 
 export function parseJson(buffer: Buffer): unknown {
   if (!isUtf8(buffer)) throw badBody('The body is not valid UTF-8')

@@ -5,6 +5,9 @@ import type { Route } from './route.ts'
 
 export const isOpen = ({ scope }: Pick<Route, 'scope'>) => scope === 'none'
 
+/** What is signed comes from servers. */
+export const isForBrowsers = (route: Pick<Route, 'scope' | 'raw'>) => isOpen(route) && !route.raw
+
 /** Who calls them, for the audit log. It reaches no account: the operation finds the one that the id belongs to. */
 export const browser: Caller = {
   keyPairId: null,
@@ -26,7 +29,7 @@ export interface Preflight {
 
 /** What a browser asks before it sends JSON to another origin, once for each path with open routes. */
 export function preflightsOf(routes: readonly Route[]): Preflight[] {
-  const open = routes.filter(isOpen)
+  const open = routes.filter(isForBrowsers)
   return [...new Set(open.map(({ path }) => path))].map((path) => ({
     method: 'OPTIONS',
     path,

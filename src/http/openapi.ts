@@ -78,6 +78,7 @@ const exampleIds = new Proxy({}, { get: () => '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5
 /** First segment of the path → heading and what the area is about. */
 const areas: Record<string, [name: string, description: string]> = {
   'account-updater': ['Account updater', 'Asks the card schemes for newer details of stored cards.'],
+  'anti-fraud-services': ['Anti-fraud services', 'Who is asked about fraud before a payment goes on.'],
   'api-key-pairs': ['API key pairs', 'The keys whose private halves sign access tokens.'],
   'audit-logs': ['Audit logs', 'Who changed what, and when.'],
   buyers: ['Buyers', 'Who pays, and where their goods are sent.'],
@@ -91,7 +92,12 @@ const areas: Record<string, [name: string, description: string]> = {
   'payment-service-definitions': ['Payment service definitions', 'The providers that payments can go to.'],
   'payment-services': ['Payment services', "A merchant account's own access to a provider."],
   refunds: ['Refunds', 'Money given back.'],
+  'simulator-rules': [
+    'Simulator rules',
+    'What the sandbox does instead of the usual. There is no such thing in production.',
+  ],
   roles: ['Roles', 'What a key pair or a user may do.'],
+  'three-ds-scenarios': ['3DS scenarios', 'What 3-D Secure says in the sandbox. Not in production.'],
   transactions: ['Transactions', 'Payments: authorized, captured, voided, refunded.'],
 }
 
@@ -147,6 +153,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
           content: { 'application/json': { schema: schema(route.body), ...(example !== undefined && { example }) } },
         },
       }),
+      ...(route.raw && { requestBody: { required: true, content: { '*/*': { schema: {} } } } }),
       responses: {
         [status]: {
           description: output ? 'Success.' : 'Success; no content.',

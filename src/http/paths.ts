@@ -2,6 +2,9 @@ import { ApiError } from '../errors.ts'
 
 /** Which path of the API a URL is, and which it is not. */
 
+/** As the router writes it. */
+export const urlOf = ({ path }: { path: string }) => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
 const patternOf = (path: string) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
 
 // Cut and decoded as the router does it, which has refused what cannot be.

@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox'
+import type { InboundMessage } from '../connectors/payment.ts'
 import type { Context } from '../context.ts'
 import type { PageRequest } from '../page.ts'
 import type { Rendered } from '../rendered.ts'
@@ -26,6 +27,8 @@ export interface Input<Params, Query, Body> {
   idempotencyKey: string | undefined
   /** Whether the caller wants the resource that the route `prefers` to offer. */
   isPreferred: boolean
+  /** The request as it came, on routes that say `raw`. */
+  message: InboundMessage
 }
 
 export interface RouteDefinition<
@@ -41,7 +44,10 @@ export interface RouteDefinition<
   path: string
   summary: string
   description?: string
-  /** Any one of these is enough. `none`: no token at all; an id in the path is the credential, and browsers of any origin may call. */
+  /**
+   * Any one of these is enough. `none`: no token at all; an id in the path is the credential, and browsers of any origin may call. With `raw`
+   * the credential is a signature, and no browser calls.
+   */
   scope: Scope | readonly [Scope, ...Scope[]] | 'none'
   /**
    * How the merchant account header is taken: `none` not at all (the request acts upon all the caller reaches), `one` names
@@ -57,6 +63,8 @@ export interface RouteDefinition<
   body?: Body
   /** A request without a body is one with an empty object. */
   bodyOptional?: boolean
+  /** Takes any body, of any content type, and hands it on byte by byte: what a signature is about. */
+  raw?: true
   /** Takes `Idempotency-Key`: the same key gets the same answer, and nothing happens twice. */
   idempotent?: boolean
   /** Takes `Prefer: resource=<this>`, and answers with that instead. */
@@ -97,6 +105,7 @@ export type Route = Omit<
       page: PageRequest
       idempotencyKey: string | undefined
       isPreferred: boolean
+      message: InboundMessage
     },
   ) => unknown
 }

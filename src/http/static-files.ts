@@ -21,13 +21,14 @@ const contentTypes: Record<string, string> = {
 const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** The few files the service serves itself, read once: the API's description, its reference page, the scheme icons. */
+/** The few files the service serves itself, read once: the API's description, its reference page, the scheme icons, the style of pages. */
 export function loadStaticFiles(): StaticFile[] {
   return [
     load('/openapi.json', 'openapi.json'),
     load('/docs', 'public/docs/index.html'),
     ...folder('/docs', 'public/docs').filter(({ path }) => path !== '/docs/index.html'),
     ...folder('/card-schemes', 'public/card-schemes'),
+    ...folder('/pages', 'public/pages'),
   ]
 }
 

@@ -43,11 +43,17 @@ export function createValidator({ params, query, body, bodyOptional }: Route): (
 function withKinds(schema: TSchema, errors: readonly ErrorObject[]): readonly ErrorObject[] {
   return errors.map((error) => {
     if (error.keyword !== 'discriminator') return error
-    type Node = { oneOf?: { properties: Record<string, { const?: unknown }> }[] } & Record<string, unknown>
+    type Node = { oneOf?: { properties: Record<string, { const?: unknown; enum?: unknown[] }> }[] } & Record<
+      string,
+      unknown
+    >
     const path = error.schemaPath.split('/').slice(1, -1).map(decodeURIComponent)
     const union = path.reduce((node, name) => node[name] as Node, schema as unknown as Node)
     const params = error.params as { tag: string }
-    const kinds = (union.oneOf ?? []).map(({ properties }) => properties[params.tag]?.const)
+    const kinds = (union.oneOf ?? []).flatMap(({ properties }) => {
+      const tag = properties[params.tag]
+      return tag?.enum ?? tag?.const
+    })
     return { ...error, params: { ...params, kinds } }
   })
 }

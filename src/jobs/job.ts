@@ -1,9 +1,12 @@
+import type { Clocks } from '../clocks.ts'
 import type { Log } from '../platform/log.ts'
 import type { Db } from '../platform/postgres.ts'
 
 export interface JobContext {
   db: Db
+  /** Real time. */
   now: () => Date
+  clocks: Clocks
   log: Log
   /** Aborted when the worker stops or the lease was lost: finish or give up soon. */
   signal: AbortSignal

@@ -4,6 +4,7 @@ import { newId } from '../ids.ts'
 import { createLog } from '../platform/log.ts'
 import { connect, type Database } from '../platform/postgres.ts'
 import { partitionUpkeep } from './partitions.ts'
+import { realClocks } from '../clocks.ts'
 
 const database = useDatabase()
 let db: Database
@@ -18,6 +19,7 @@ const upkeep = () =>
     {
       db,
       now: () => new Date(),
+      clocks: realClocks,
       log: createLog({ level: 'silent', process: 'test' }),
       signal: new AbortController().signal,
     },

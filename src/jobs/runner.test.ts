@@ -6,6 +6,7 @@ import { enqueue } from '../queue.ts'
 import type { Job } from './job.ts'
 import { retryDelayMs, type Runner, startRunner } from './runner.ts'
 import { claimJobs, deleteJob } from './store.ts'
+import { realClocks } from '../clocks.ts'
 
 const database = useDatabase()
 let db: Database
@@ -22,7 +23,7 @@ afterEach(async () => {
 
 function start(jobs: Job[], { count = 1 } = {}): void {
   const log = createLog({ level: 'silent', process: 'test' })
-  const options = { db, jobs, now: () => new Date(), log, metrics: { observeJob: () => undefined }, pollMs: 20 }
+  const options = { db, jobs, clocks: realClocks, log, metrics: { observeJob: () => undefined }, pollMs: 20 }
   for (let index = 0; index < count; index += 1) runners.push(startRunner(options))
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Clocks, realTime } from '../clocks.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -9,7 +10,7 @@ import { type ClaimedJob, claimJobs, deleteJob, extendLease, rescheduleJob } fro
 export interface RunnerOptions {
   db: Db
   jobs: readonly Job[]
-  now: () => Date
+  clocks: Clocks
   log: Log
   metrics: Pick<Metrics, 'observeJob'>
   pollMs?: number
@@ -22,7 +23,15 @@ export interface Runner {
 }
 
 /** Runs due jobs, beside any number of other workers. The database decides who gets which. */
-export function startRunner({ db, jobs, now, log, metrics, pollMs = 1_000, concurrency = 4 }: RunnerOptions): Runner {
+export function startRunner({
+  db,
+  jobs,
+  clocks,
+  log,
+  metrics,
+  pollMs = 1_000,
+  concurrency = 4,
+}: RunnerOptions): Runner {
   const stopping = new AbortController()
   const running = new Set<Promise<void>>()
   const byKind = new Map(jobs.map((job) => [job.kind, job]))
@@ -38,7 +47,9 @@ export function startRunner({ db, jobs, now, log, metrics, pollMs = 1_000, concu
     const start = performance.now()
     const seconds = () => (performance.now() - start) / 1000
     try {
-      await job.run({ db, now, log, signal: AbortSignal.any([stopping.signal, lost.signal]) }, claimed.payload)
+      await clocks.refresh()
+      const signal = AbortSignal.any([stopping.signal, lost.signal])
+      await job.run({ db, now: realTime.now, clocks, log, signal }, claimed.payload)
       metrics.observeJob(job.kind, 'succeeded', seconds())
       if (job.everyMs === undefined) await deleteJob(db, claimed)
       else await rescheduleJob(db, claimed, { inMs: job.everyMs, failed: null })
@@ -71,7 +82,7 @@ export function startRunner({ db, jobs, now, log, metrics, pollMs = 1_000, concu
 
   async function addPeriodic(): Promise<void> {
     for (const { kind, everyMs } of jobs) {
-      if (everyMs !== undefined) await enqueue(db, { kind, key: '', payload: {}, runAt: now() })
+      if (everyMs !== undefined) await enqueue(db, { kind, key: '', payload: {}, runAt: realTime.now() })
     }
   }
 

@@ -1,7 +1,16 @@
 import type { AddressInfo } from 'node:net'
 import { loadSigningKey, touchKeyPairs } from '../areas/api-key-pairs/operations.ts'
-import { merchantAccountExists, oldestMerchantAccount } from '../areas/merchant-accounts/operations.ts'
-import { createConnectors } from '../connectors/registry.ts'
+import { loadClocks } from '../areas/merchant-accounts/clock/operations.ts'
+import {
+  getMerchantAccount,
+  merchantAccountExists,
+  oldestMerchantAccount,
+} from '../areas/merchant-accounts/operations.ts'
+import { createRuleBook } from '../areas/simulator-rules/operations/book.ts'
+import { loadThreeDSScenarios } from '../areas/three-ds-scenarios/operations.ts'
+import { createClocks, realClocks, realTime } from '../clocks.ts'
+import { createAntiFraud, createConnectors } from '../connectors/registry.ts'
+import { approvalPages } from '../connectors/sandbox/approvals/pages.ts'
 import { buildApp } from '../http/app.ts'
 import { createAuthenticator } from '../http/authenticate.ts'
 import { createCursorCodec } from '../http/cursor.ts'
@@ -18,6 +27,7 @@ import { connect } from '../platform/postgres.ts'
 import { startPrivateServer } from '../platform/private-server.ts'
 import { connectVault, vaultOptions } from '../vault/client.ts'
 import { databaseProblems, runProcess } from './lifecycle.ts'
+import { returnPages } from './return-pages.ts'
 
 const settingNames = [
   'environment',
@@ -59,7 +69,6 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     onScrub: metrics.countScrub,
     ...(writeLog && { write: writeLog }),
   })
-  const now = () => new Date()
   const db = connect({
     url: config.databaseUrl.reveal(),
     applicationName: 'florin api',
@@ -67,27 +76,32 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     onError: (error) => log.warn('a database connection was lost', { error }),
   })
   metrics.watchPool(db)
+  const clocks = config.environment === 'sandbox' ? createClocks(() => loadClocks(db)) : realClocks
   const vault = connectVault(vaultOptions(config))
 
   const keys = createKeyRing((thumbprint) => loadSigningKey(db, thumbprint))
-  const announcements = listen({
-    url: (config.databaseDirectUrl ?? config.databaseUrl).reveal(),
-    applicationName: 'florin api listener',
-    channel: 'florin_keys',
-    onMessage: keys.forget,
-    onGap: keys.forgetAll,
-    onError: (error) => log.warn('key announcements are not heard', { error }),
-  })
-  const uses = createUseRecorder((ids) => touchKeyPairs(db, ids, now()), log)
+  const uses = createUseRecorder((ids) => touchKeyPairs(db, ids, realTime.now()), log)
 
   let draining = false
   let baseUrl = config.publicUrl ?? ''
+  const nowOf = (account: string) => clocks.of([account]).now()
+  const connectors = createConnectors({
+    environment: config.environment,
+    db,
+    now: nowOf,
+    baseUrl: () => baseUrl,
+    rules: createRuleBook(db),
+    scenarios: (account) => loadThreeDSScenarios(db, account),
+  })
+  const merchantName = async (id: string) => (await getMerchantAccount({ db, accounts: [id] }, id)).display_name
+  const sandboxPages = config.environment === 'sandbox' ? approvalPages({ db, now: nowOf, merchantName }) : []
   const app = buildApp({
     routes,
     files: loadStaticFiles(),
+    pages: [...returnPages({ db, vault, connectors, clocks, log }), ...sandboxPages],
     authenticate: createAuthenticator({
       keys,
-      now,
+      now: realTime.now,
       concurrency: config.verifyConcurrency,
       onUse: uses.record,
       onVerify: metrics.observeVerification,
@@ -104,13 +118,23 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     ),
     db,
     vault,
-    connectors: createConnectors({ environment: config.environment, db, now }),
-    now,
+    connectors,
+    antiFraud: createAntiFraud(config),
+    clocks,
     log,
     metrics,
     headerPrefix: config.headerPrefix,
     isDraining: () => draining,
     baseUrl: () => baseUrl,
+  })
+  // Not before: building the app takes a while, in which no connection makes progress.
+  const announcements = listen({
+    url: (config.databaseDirectUrl ?? config.databaseUrl).reveal(),
+    applicationName: 'florin api listener',
+    channel: 'florin_keys',
+    onMessage: keys.forget,
+    onGap: keys.forgetAll,
+    onError: (error) => log.warn('key announcements are not heard', { error }),
   })
   const privateServer = await startPrivateServer({
     host: config.privateHost,

@@ -1,11 +1,19 @@
 import { accountUpdaterInquiry } from '../areas/account-updater/jobs.ts'
 import { sweepCheckoutSessions } from '../areas/checkout/jobs.ts'
-import { expireCards, replaceDeclinedCard, sweepNumbers } from '../areas/payment-methods/jobs.ts'
-import { resolveAttempts, sweepIdempotencyKeys } from '../areas/transactions/jobs.ts'
+import { settleClock } from '../areas/merchant-accounts/clock/jobs.ts'
+import { loadClocks } from '../areas/merchant-accounts/clock/operations.ts'
+import { expireCards, replaceDeclinedCard, resolveEnrolments, sweepNumbers } from '../areas/payment-methods/jobs.ts'
+import { findService } from '../areas/payment-services/operations/routing.ts'
+import { createRuleBook } from '../areas/simulator-rules/operations/book.ts'
+import { acceptReviews, fetchDueStatements, resolveAttempts, sweepIdempotencyKeys } from '../areas/transactions/jobs.ts'
+import { sendSandboxNotifications, sweepNotifications } from '../areas/transactions/notifications/jobs.ts'
+import { createClocks, realClocks } from '../clocks.ts'
 import { createConnectors } from '../connectors/registry.ts'
 import { sandboxAccountUpdater } from '../connectors/sandbox/account-updater.ts'
+import { createNotificationSender } from '../connectors/sandbox/notifications.ts'
 import { partitionUpkeep } from '../jobs/partitions.ts'
 import { startRunner } from '../jobs/runner.ts'
+import { byEveryClock } from '../jobs/time-rule.ts'
 import { type Config, loadConfig } from '../platform/config.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
@@ -53,22 +61,46 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
   })
   metrics.watchPool(db)
   const vault = connectVault(vaultOptions(config))
-  const now = () => new Date()
-  const connectors = createConnectors({ environment: config.environment, db, now })
+  const isSandbox = config.environment === 'sandbox'
+  const clocks = isSandbox ? createClocks(() => loadClocks(db)) : realClocks
+  const nowOf = (account: string) => clocks.of([account]).now()
+  const connectors = createConnectors({ environment: config.environment, db, now: nowOf, rules: createRuleBook(db) })
+  const sendDue = createNotificationSender({
+    db,
+    now: nowOf,
+    secretOf: async (account, serviceId) => {
+      const service = await findService({ db, vault, connectors, accounts: [account] }, serviceId)
+      return (await service?.access.secrets())?.['webhook_secret']
+    },
+  })
+  // In the order in which they happen to an account whose clock was moved.
+  const timeRules = [
+    resolveAttempts(vault, connectors),
+    resolveEnrolments(vault, connectors),
+    fetchDueStatements(vault, connectors),
+    acceptReviews(),
+    sweepCheckoutSessions(vault),
+    expireCards(vault),
+    sweepIdempotencyKeys(),
+    sweepNotifications(),
+  ]
   const runner = startRunner({
     db,
     jobs: [
       partitionUpkeep({ auditMonths: config.auditRetentionMonths, eventMonths: config.eventRetentionMonths }),
-      expireCards(vault),
+      ...timeRules.map(byEveryClock),
       sweepNumbers(vault),
-      sweepCheckoutSessions(vault),
       replaceDeclinedCard(vault),
-      resolveAttempts(vault, connectors),
-      sweepIdempotencyKeys(),
       // Production needs a contract with the schemes; until a connector speaks to them, only the sandbox answers.
-      ...(config.environment === 'sandbox' ? [accountUpdaterInquiry(vault, sandboxAccountUpdater)] : []),
+      ...(isSandbox
+        ? [
+            accountUpdaterInquiry(vault, sandboxAccountUpdater),
+            sendSandboxNotifications(sendDue),
+            settleClock(timeRules),
+          ]
+        : []),
     ],
-    now,
+    clocks,
     log,
     metrics,
   })

@@ -25,8 +25,30 @@ const ajv = new Ajv2020({
   formats: { uuid, uri: (text: string) => URL.canParse(text), 'date-time': isDateTime },
   keywords: ['example'],
   discriminator: true,
+  inlineRefs: false,
 })
 
 export type { ErrorObject }
 
-export const compile = (schema: TSchema): ValidateFunction => ajv.compile(schema)
+/** An alternative is compiled once and called, not once for each value of its tag: some have a hundred. */
+const hoisted = new Map<unknown, { $ref: string }>()
+
+function hoist(alternative: object): { $ref: string } {
+  const known = hoisted.get(alternative)
+  if (known) return known
+  const reference = { $ref: `alternative-${hoisted.size}` }
+  hoisted.set(alternative, reference)
+  ajv.addSchema(withHoisted(alternative) as object, reference.$ref)
+  return reference
+}
+
+function withHoisted(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withHoisted)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const changed = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, withHoisted(value)]))
+  return 'discriminator' in schema && 'oneOf' in schema
+    ? { ...changed, oneOf: (schema.oneOf as object[]).map(hoist) }
+    : changed
+}
+
+export const compile = (schema: TSchema): ValidateFunction => ajv.compile(withHoisted(schema) as TSchema)

@@ -12,6 +12,7 @@ import {
   paramNames,
   unknownId,
   unknownParams,
+  withHeaders,
 } from './requests.ts'
 import type { Ask, Check, Params } from './run.ts'
 import { garbage } from './wrong-input.ts'
@@ -29,9 +30,13 @@ const ignoresTokens: Check = async (run, of) => {
     { headers: { authorization: '' } },
   ]
   for (const options of credentials) {
-    const unknown = await run.ask(of, { params, ...bodyOf(of, 'default'), ...options })
+    const unknown = await run.ask(of, {
+      params,
+      ...options,
+      ...withHeaders(bodyOf(of, 'default'), options.headers),
+    })
     run.note(unknown, !same(comparable(unknown), comparable(without)) && 'should be the same whatever the token')
-    const good = await run.ask(of, { ...(await goodRequest(run, of)), ...options })
+    const good = await run.ask(of, { ...options, ...withHeaders(await goodRequest(run, of), options.headers) })
     run.note(good, good.status !== of.returns[0] && `should be ${of.returns[0]} whatever the token`)
   }
 }
@@ -77,8 +82,8 @@ export const needsScope: Check = async (run, of) => {
 const anyoneWhoKnowsTheId: Check = async (run, of) => {
   for (const account of ['default', 'other']) {
     for (const headers of [{}, { [accountHeader]: 'default' }, { [accountHeader]: 'no-such-account' }]) {
-      const { body, params } = await goodRequest(run, of, account)
-      const answer = await run.ask(of, { params, body, headers, token: run.bound })
+      const good = await goodRequest(run, of, account)
+      const answer = await run.ask(of, withHeaders({ ...good, token: run.bound }, headers))
       run.note(answer, answer.status !== of.returns[0] && 'should be open to whoever knows the id')
     }
   }
@@ -108,7 +113,7 @@ export const hidesOtherAccounts: Check = async (run, of) => {
 export const takesTheAccountHeader: Check = async (run, of) => {
   const ask = async (account: string, token = run.owner) => {
     const good = await goodRequest(run, of)
-    return run.ask(of, { ...good, token, headers: { [accountHeader]: account } })
+    return run.ask(of, withHeaders({ ...good, token }, { [accountHeader]: account }))
   }
   const expectStatus = (answer: Answer, status: number, why: string) =>
     run.note(answer, answer.status !== status && `${why} should be ${status}`)

@@ -1,9 +1,9 @@
 import { errorTable } from '../../src/errors.ts'
-import { isOpen } from '../../src/http/browsers.ts'
-import { type Answer, type RequestOptions, send } from '../api.ts'
+import { isForBrowsers } from '../../src/http/browsers.ts'
+import { type Answer, send } from '../api.ts'
 import { answerProblems } from './answers.ts'
 import { comparable, failures, same } from './refusals.ts'
-import { accountHeader, goodRequest, raw, unknownParams } from './requests.ts'
+import { accountHeader, goodRequest, raw, unknownParams, withHeaders } from './requests.ts'
 import { type Check, fill } from './run.ts'
 import { garbage } from './wrong-input.ts'
 
@@ -17,7 +17,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 export const knowsItsMethods: Check = async (run, of) => {
   const shape = (path: string) => path.replaceAll(/\{\w+\}/g, '{}')
   const here = run.routes.filter(({ path }) => shape(path) === shape(of.path))
-  const known = [...here.map(({ method }) => method as string), ...(here.some(isOpen) ? ['OPTIONS'] : [])]
+  const known = [...here.map(({ method }) => method as string), ...(here.some(isForBrowsers) ? ['OPTIONS'] : [])]
   const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : [])].sort().join(', ')
   for (const method of methods.filter((name) => !known.includes(name))) {
     for (const token of ['', run.owner, run.bound]) {
@@ -30,25 +30,27 @@ export const knowsItsMethods: Check = async (run, of) => {
   }
 }
 
-/** Pages of any origin may call what needs no token, and nothing else. */
+/** Pages of any origin may call what needs no token and no signature, and nothing else. */
 export const answersBrowsers: Check = async (run, of) => {
   const path = fill(of.path, unknownParams(of))
   const origin = { origin: 'https://shop.example', 'access-control-request-method': of.method }
   // In the order of their names, as fetch hands headers out.
   const ofCors = (answer: Answer) => [...answer.headers].filter(([name]) => name.startsWith('access-control-'))
-  const good: RequestOptions = await goodRequest(run, of)
+  const good = await goodRequest(run, of)
   const answers = [
-    await run.ask(of, { ...good, headers: { ...good.headers, ...origin } }),
+    await run.ask(of, withHeaders(good, origin)),
     await run.ask(of, { params: unknownParams(of), headers: origin }),
     ...(of.method === 'GET' ? [] : [await run.ask(of, { params: unknownParams(of), rawBody: '{', headers: origin })]),
     await run.ask(of, { params: unknownParams(of), headers: { ...origin, 'early-data': '1' } }),
   ]
   for (const answer of answers) {
-    const wanted = isOpen(of) ? [['access-control-allow-origin', '*']] : []
+    const wanted = isForBrowsers(of) ? [['access-control-allow-origin', '*']] : []
     run.note(answer, !same(ofCors(answer), wanted) && `should have ${JSON.stringify(wanted)} for other origins`)
   }
-  if (!isOpen(of)) return
-  const methods = run.routes.filter((route) => route.path === of.path && isOpen(route)).map(({ method }) => method)
+  if (!isForBrowsers(of)) return
+  const methods = run.routes
+    .filter((route) => route.path === of.path && isForBrowsers(route))
+    .map(({ method }) => method)
   for (const options of [{}, { rawBody: '{' }, { token: 'x' }]) {
     const answer = await send(run.url, 'OPTIONS', path, { ...options, headers: origin })
     run.note(answer, (answer.status !== 204 || answer.text !== '') && 'a preflight should be 204')
@@ -92,8 +94,7 @@ export const refusesEarlyData: Check = async (run, of) => {
   const isSafe = of.method === 'GET'
   for (const token of isSafe ? [run.owner] : [run.owner, '']) {
     const good = await goodRequest(run, of)
-    const headers = { ...(good as RequestOptions).headers, 'early-data': '1' }
-    const answer = await run.ask(of, { ...good, token, headers })
+    const answer = await run.ask(of, withHeaders({ ...good, token }, { 'early-data': '1' }))
     run.note(answer, answer.status !== (isSafe ? of.returns[0] : 425) && `should be ${isSafe ? of.returns[0] : 425}`)
   }
 }

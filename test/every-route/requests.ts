@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { connect as openSocket } from 'node:net'
 import type { TSchema } from 'typebox'
+import { signNotification } from '../../src/connectors/sandbox/mock-card/notification.ts'
 import type { Route } from '../../src/http/route.ts'
 import { newId } from '../../src/ids.ts'
 import type { Answer, RequestOptions } from '../api.ts'
 import type { Json } from './answers.ts'
-import type { Params, Run } from './run.ts'
+import type { Ask, Params, Run } from './run.ts'
 
 export const accountHeader = 'X-Service-Merchant-Account-ID'
 const unique = () => randomBytes(6).toString('hex')
@@ -55,10 +56,15 @@ async function firstListed(
   { params, account }: { params: Params; account: string },
 ): Promise<string> {
   const list = run.routes.find((route) => route.method === 'GET' && route.path === path)
-  const listed = list && (await run.ask(list, { params, ...accountOf(list, account) }))
-  const { items } = (listed?.body ?? {}) as { items?: { id: string }[] }
-  if (!items?.[0]) throw new Error(`${of.path}: no POST ${path} with an example makes one, and none is listed there`)
-  return items[0].id
+  const first = async () => {
+    const listed = list && (await run.ask(list, { params, ...accountOf(list, account) }))
+    const { items } = (listed?.body ?? {}) as { items?: { id: string }[] }
+    return items?.[0]?.id
+  }
+  const id = (await first()) ?? (await run.wait(params, account).then(first))
+  if (id === undefined)
+    throw new Error(`${of.path}: no POST ${path} with an example makes one, and none is listed there`)
+  return id
 }
 
 export const accountOf = ({ merchantAccount }: Route, account: string): RequestOptions =>
@@ -79,16 +85,31 @@ async function makeNeeds(run: Run, of: Route, account: string): Promise<Params> 
 const anyIds: Params = new Proxy({}, { get: () => randomUUID() })
 
 export function bodyOf(of: Route, account: string, ids = anyIds): RequestOptions {
+  if (of.raw) return signedMessage(of)
   if (!of.body) return {}
   if (!of.example) throw new Error(`${of.id} has a body but no example`)
   return { body: of.example({ merchantAccountId: account, unique: unique(), ids }) }
 }
 
+/** News about nothing, signed with the secret of the service that the route says it is given. */
+function signedMessage(of: Route): RequestOptions {
+  const { fields = [] } = (of.given?.['payment_service_id'] ?? {}) as { fields?: { key: string; value: string }[] }
+  const secret = fields.find(({ key }) => key === 'webhook_secret')?.value ?? ''
+  const body = Buffer.from(JSON.stringify({ id: unique(), reference: randomUUID() }))
+  return { rawBody: body, headers: signNotification({ secret, body, now: new Date() }) }
+}
+
+/** The same with more headers. */
+export const withHeaders = (request: Ask, headers: Record<string, string> | undefined): Ask => ({
+  ...request,
+  headers: { ...request.headers, ...headers },
+})
+
 export const queryOf = ({ exampleQuery }: Route) =>
   exampleQuery ? { query: `?${new URLSearchParams(exampleQuery).toString()}` } : {}
 
 /** Everything a request needs to succeed. */
-export async function goodRequest(run: Run, of: Route, account = 'default') {
+export async function goodRequest(run: Run, of: Route, account = 'default'): Promise<Ask> {
   const [params, ids] = [await makeParams(run, of, account), await makeNeeds(run, of, account)]
   return { params, ...accountOf(of, account), ...bodyOf(of, account, ids), ...queryOf(of) }
 }

@@ -13,6 +13,8 @@ export interface Subject {
   /** Reaches the account `default` only. */
   bound: string
   sign: (scopes: readonly string[]) => Promise<string>
+  /** Brings about what comes with time only, for the resources of a path. */
+  wait: (params: Params, account: string) => Promise<void>
   /** Audit rows by id of the request that made them. */
   auditRows: (requestIds: readonly string[]) => Promise<Map<string, number>>
 }

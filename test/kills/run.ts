@@ -7,6 +7,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { anyMoment, type Case, makeCase, type Operation, preparationOf, requestOf, type Target } from './cases.ts'
 import { type Findings, judge } from './judge.ts'
 import type { Stage, StageAnswer, StageApis } from './stage.ts'
+import { newId } from '../../src/ids.ts'
 
 /** A request that was cut, and what its client heard in the end. */
 export interface CutCase extends Case {
@@ -175,7 +176,8 @@ async function resolveAll({ worker: db, vault }: Stage, isLiedTo: boolean): Prom
   for (const ahead of [2 * minute, 10 * minute, 120 * minute]) {
     const now = () => new Date(Date.now() + ahead)
     const connectors = createConnectors({ environment: 'sandbox', db, now })
-    await resolveDue({ db, vault, now, log, connectors: isLiedTo ? forgetful(connectors) : connectors }, signal)
+    const asked = isLiedTo ? forgetful(connectors) : connectors
+    await resolveDue({ db, vault, now, newId, accounts: 'all', log, connectors: asked }, signal)
   }
 }
 

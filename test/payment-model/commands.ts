@@ -2,14 +2,16 @@ import { deepStrictEqual, strictEqual } from 'node:assert'
 import type fc from 'fast-check'
 import { cancelTransaction } from '../../src/areas/transactions/operations/cancel.ts'
 import { resolveDue } from '../../src/areas/transactions/operations/resolve.ts'
+import { returnFromApproval } from '../../src/areas/transactions/operations/return.ts'
 import { syncTransaction, updateTransaction } from '../../src/areas/transactions/operations/update.ts'
+import { answerApproval } from '../../src/connectors/sandbox/approvals/decide.ts'
 import type { Fault } from './faults.ts'
 import { cancel, captureLimit, leftToRefund } from './follow-ups.ts'
 import { Keys } from './keys.ts'
 import { Model } from './model.ts'
-import type { Transaction } from './records.ts'
+import { isUndecided, type Transaction } from './records.ts'
 import { actionView, predict, type Prediction, viewOf } from './prediction.ts'
-import { type Answer, answerOf, newestId, type Request, send } from './requests.ts'
+import { type Answer, answerOf, newestId, questionId, type Request, returnId, send, shop } from './requests.ts'
 import { compareSnapshots, moneyProblems, repeatedEvents } from './snapshot.ts'
 import { type CaptureAmount, mostTransactions, type RefundAmount, type Step } from './steps.ts'
 import { profiles, type World } from './world.ts'
@@ -23,6 +25,10 @@ export class Story {
   commands = 0
   /** How requests ended, by kind, to see that no part of the machine is left out. */
   readonly endings = new Map<string, number>()
+
+  ended(how: string): void {
+    this.endings.set(how, (this.endings.get(how) ?? 0) + 1)
+  }
 
   transaction(index: number, isApt: (transaction: Transaction) => boolean = () => true): Transaction | undefined {
     const found = this.model.transactions.filter(isApt)
@@ -42,6 +48,8 @@ export class StepCommand implements fc.AsyncCommand<Story, World> {
     const { step } = this
     if (step.kind === 'create') return story.model.transactions.length < mostTransactions
     if (step.kind === 'repeat') return story.requests.length > 0
+    if (step.kind === 'buyer') return story.model.transactions.some(hasQuestion(story, step))
+    if (step.kind === 'return') return story.model.transactions.some(canComeBack)
     // Most of what could only be refused is left out.
     return !('isApt' in step) || !step.isApt || story.model.transactions.some(apt[step.kind])
   }
@@ -87,6 +95,10 @@ async function take(story: Story, world: World, step: Step): Promise<void> {
         model.sync(transaction, step.fault?.name)
         compareAnswers(answer, { is: 'answer', view: viewOf(transaction) })
       })
+    case 'buyer':
+      return await press(story, world, step)
+    case 'return':
+      return await comeBack(story, world, step)
     case 'put':
       return await onTransaction(story, world, step, async (transaction, ctx) => {
         const change = { external_identifier: step.text }
@@ -117,6 +129,40 @@ async function onTransaction(
   if (transaction) await work(transaction, world.context(transaction.profile.account, `${kind}Transaction`))
 }
 
+type BuyerStep = Extract<Step, { kind: 'buyer' }>
+
+const hasQuestion =
+  ({ model }: Readonly<Story>, { isApt }: BuyerStep) =>
+  (transaction: Transaction) => {
+    const state = model.questionOf(transaction)?.state
+    return isApt ? state === 'open' && isUndecided(transaction) : state !== undefined
+  }
+
+/** A buyer answers, also once more or too late, and does not come back. */
+async function press(story: Story, world: World, step: BuyerStep): Promise<void> {
+  const { model } = story
+  const { on, decision } = step
+  const transaction = story.transaction(on, hasQuestion(story, step))
+  if (!transaction) return
+  const { db, now } = world.context(transaction.profile.account, 'press')
+  await answerApproval({ db, now }, await questionId(world, transaction.id), decision)
+  story.ended(model.decide(transaction, decision) ? `buyer ${decision}` : 'buyer unheard')
+}
+
+const canComeBack = ({ approvalExpiresAt }: Transaction) => approvalExpiresAt !== undefined
+
+/** A buyer is sent back, whether or not they have answered. */
+async function comeBack(story: Story, world: World, { on, fault }: Extract<Step, { kind: 'return' }>): Promise<void> {
+  const transaction = story.transaction(on, canComeBack)
+  if (!transaction) return
+  const ctx = world.context(transaction.profile.account, 'return')
+  const id = await returnId(world, transaction.id)
+  const address = await world.withFault({ fault, isAsking: true }, () => returnFromApproval(ctx, id))
+  story.model.comeBack(transaction, fault?.name)
+  story.ended(`return ${transaction.status}`)
+  strictEqual(address, `${shop}?transaction_id=${transaction.id}&transaction_status=${transaction.status}`)
+}
+
 export async function clean({ model }: Story, world: World, fault?: Fault): Promise<void> {
   const never = new AbortController().signal
   await world.withFault({ fault, isAsking: true }, () => resolveDue(world.worker, never))
@@ -141,7 +187,7 @@ async function request(story: Story, world: World, step: RequestStep): Promise<v
 function requestOf(story: Story, step: RequestStep): Request | undefined {
   const key = step.hasKey ? `key-${story.requests.length}` : undefined
   if (step.kind === 'create') {
-    const { amount, intent, asyncCapture, card } = step
+    const { amount, intent, asyncCapture, card, canReturn } = step
     const [profile = profiles[0]] = profiles.slice(step.profile)
     const name = `payment-${story.commands}`
     return (
@@ -149,7 +195,7 @@ function requestOf(story: Story, step: RequestStep): Request | undefined {
         kind: 'create',
         key,
         isPreferred: false,
-        input: { name, profile, amount, intent, asyncCapture, card },
+        input: { name, profile, amount, intent, asyncCapture, card, canReturn },
       }
     )
   }
@@ -220,8 +266,7 @@ async function ask(story: Story, world: World, asked: Request, fault: Fault | un
   const newest = asked.kind === 'create' ? await newestId(world) : undefined
   const prediction = predict(story, asked, fault, newest === before ? undefined : newest)
   compareAnswers(answer, prediction)
-  const ending = `${asked.kind} ${prediction.is === 'answer' && prediction.replayOf ? 'replay' : prediction.is}`
-  story.endings.set(ending, (story.endings.get(ending) ?? 0) + 1)
+  story.ended(`${asked.kind} ${prediction.is === 'answer' && prediction.replayOf ? 'replay' : prediction.is}`)
 }
 
 function compareAnswers(answer: Answer, prediction: Prediction): void {

@@ -14,7 +14,10 @@ export const faults = [
   'sync at intent',
   'sync after answer',
 ] as const
-export type FaultName = (typeof faults)[number]
+
+/** The call that takes a payment back never arrives, or is answered unheard; whatever else the request asks is answered. */
+export const cancelFaults = ['cancel lost', 'cancel unheard'] as const
+export type FaultName = (typeof faults)[number] | (typeof cancelFaults)[number]
 
 /** `nth`: at which of the calls of the request, counted from 0. */
 export interface Fault {

@@ -1,6 +1,6 @@
 import { Crash, type FaultName } from './faults.ts'
 import type { Model } from './model.ts'
-import type { Attempt, Movement, Transaction } from './records.ts'
+import { type Attempt, isUndecided, type Movement, type Transaction } from './records.ts'
 import type { Outcome, Payment } from './provider.ts'
 
 /** What a request for an existing transaction does to the model. */
@@ -106,25 +106,19 @@ function resultOf(outcome: Outcome): ActionResult {
       return { status: 'failed', code: 'service_network_error' }
     case 'pending':
     case 'unknown':
+    case 'redirect':
       return { status: 'pending', code: null }
   }
 }
 
-/** Takes back what is not decided; the fault is that of the call itself. */
+/** Takes back what is not decided. */
 export function cancel(model: Model, transaction: Transaction, fault: FaultName | undefined): ActionResult | Refused {
   const attempt = transaction.attempts.find(({ state }) => state !== 'done')
-  if (transaction.status !== 'processing' || !attempt) return wrongState
-  if (!model.resolve(transaction, attempt) && attempt.isKnown) {
-    const payment = model.provider.find(attempt.reference)?.payment
-    if (!payment) throw new Error('the model knows a payment that the provider does not')
-    const reference = `${attempt.reference}-cancel`
-    const call = { payment, amount: undefined, closes: false }
-    const outcome = model.call(fault, () => model.provider.followUp(reference, 'cancel', call, model.now))
-    if (outcome.result === 'approved') {
-      const plain = { hasNext: false }
-      model.settleAuthorization(transaction, attempt, { result: 'canceled' }, plain)
-    }
+  if (!isUndecided(transaction) || !attempt) return wrongState
+  const isOpen = !model.resolve(transaction, attempt, fault) && attempt.isKnown
+  if (isOpen && model.takeBack(attempt, fault).result === 'approved') {
+    model.settleAuthorization(transaction, attempt, { result: 'canceled' }, { hasNext: false })
   }
-  if (transaction.status === 'processing') return { status: 'pending', code: null }
+  if (isUndecided(transaction)) return { status: 'pending', code: null }
   return { status: transaction.status === 'authorization_failed' ? 'succeeded' : 'failed', code: null }
 }

@@ -1,6 +1,6 @@
 import { Crash, type Fault, type FaultName } from './faults.ts'
-import { type Outcome, type Payment, Provider } from './provider.ts'
-import { type Attempt, newTransaction, type NewTransaction, type Transaction } from './records.ts'
+import { type Decision, type Outcome, type Payment, Provider, type Question } from './provider.ts'
+import { type Attempt, isUndecided, newTransaction, type NewTransaction, type Transaction } from './records.ts'
 
 /** What the API must have on record, in memory and one thing at a time. */
 
@@ -33,8 +33,9 @@ export class Model {
     onBegun: (transaction: Transaction) => void,
     onSettled: (transaction: Transaction) => void,
   ): Transaction {
-    const { services } = input.profile
-    const transaction = newTransaction(id, input)
+    const { services, asking, patienceMs = 0 } = input.profile
+    const transaction = newTransaction(id, input, this.now)
+    const { approvalExpiresAt } = transaction
     this.transactions.push(transaction)
     onBegun(transaction)
     if (services === 0) onSettled(transaction)
@@ -44,7 +45,9 @@ export class Model {
       if (service === 0) attempt.nextCheck = createdAt + checkAfter(0)
       const { reference } = attempt
       const trouble = fault?.nth === service ? fault.name : undefined
-      const outcome = this.converse(transaction, trouble, () => this.provider.authorize(reference, input, this.now))
+      const asks = approvalExpiresAt !== undefined && asking?.includes(service)
+      const call = { ...input, asksUntil: asks ? approvalExpiresAt + patienceMs : undefined }
+      const outcome = this.converse(transaction, trouble, () => this.provider.authorize(reference, call, this.now))
       const isRefused = outcome.result === 'declined' || outcome.result === 'failed'
       const hasNext = isRefused && outcome.retriable && service + 1 < services
       const isOurs = this.settleAuthorization(transaction, attempt, outcome, { hasNext })
@@ -92,14 +95,14 @@ export class Model {
   settleAuthorization(
     transaction: Transaction,
     attempt: Attempt,
-    outcome: Outcome | { result: 'canceled' },
+    outcome: Outcome | Ending,
     { hasNext }: { hasNext: boolean },
   ): boolean {
-    if (outcome.result !== 'canceled') {
-      if (!this.#note(attempt, outcome)) return false
-    } else if (attempt.state === 'done') return false
+    if (!this.#note(transaction, attempt, outcome)) return false
     const { amount } = transaction
     if (hasNext) return true
+    // Who has heard less than others meanwhile has nothing to say.
+    if (attempt.state !== 'done' && transaction.status !== 'processing') return false
     const sale = transaction.captures[0] ?? { amount, status: 'pending', final: true, error: null }
     switch (outcome.result) {
       case 'approved':
@@ -114,7 +117,8 @@ export class Model {
       case 'declined':
       case 'failed':
       case 'never_arrived':
-      case 'canceled': {
+      case 'canceled':
+      case 'expired': {
         const error = errorOf(outcome)
         if ('isAuthorized' in outcome && outcome.isAuthorized) {
           // Only the charge was refused: its capture says why, and the money stays reserved.
@@ -125,9 +129,6 @@ export class Model {
         }
         const status = outcome.result === 'declined' ? 'authorization_declined' : 'authorization_failed'
         Object.assign(transaction, { status, error, intentOutcome: 'failed' })
-        if (outcome.result === 'canceled') {
-          Object.assign(attempt, { state: 'done', result: 'failed', error, nextCheck: null })
-        }
         break
       }
       case 'pending':
@@ -137,6 +138,9 @@ export class Model {
           transaction.captures = [sale]
         }
         break
+      case 'redirect':
+        transaction.status = 'buyer_approval_pending'
+        break
       case 'unknown':
         break
     }
@@ -145,7 +149,7 @@ export class Model {
 
   /** What becomes of capture, void and refund. False when somebody else has settled it. */
   settleFollowUp(transaction: Transaction, attempt: Attempt, outcome: Outcome): boolean {
-    if (!this.#note(attempt, outcome)) return false
+    if (!this.#note(transaction, attempt, outcome)) return false
     const { movement, amount } = attempt
     const isApproved = outcome.result === 'approved'
     if (outcome.result === 'pending' || outcome.result === 'unknown') return true
@@ -168,17 +172,37 @@ export class Model {
     return true
   }
 
-  #note(attempt: Attempt, outcome: Outcome): boolean {
+  /** False when it is closed already. */
+  #note(transaction: Transaction, attempt: Attempt, outcome: Outcome | Ending): boolean {
     if (attempt.state === 'done') return false
     if (outcome.result !== 'unknown' && outcome.result !== 'never_arrived') attempt.isKnown = true
-    if (outcome.result === 'pending' || outcome.result === 'unknown') {
-      attempt.state = outcome.result === 'pending' ? 'pending' : 'open'
-      attempt.nextCheck = this.now + (outcome.result === 'pending' ? outcome.askAfterMs : checkAfter(attempt.checks))
-      return true
+    switch (outcome.result) {
+      case 'unknown':
+        Object.assign(attempt, { state: 'open', nextCheck: this.now + checkAfter(attempt.checks) })
+        break
+      case 'pending':
+        Object.assign(attempt, { state: 'pending', nextCheck: this.now + outcome.askAfterMs })
+        break
+      case 'redirect':
+        Object.assign(attempt, { state: 'pending', nextCheck: this.now + this.#buyersMs(transaction, attempt) })
+        break
+      case 'approved':
+      case 'declined':
+      case 'failed':
+      case 'never_arrived':
+      case 'canceled':
+      case 'expired': {
+        const result = outcome.result === 'approved' || outcome.result === 'declined' ? outcome.result : 'failed'
+        Object.assign(attempt, { state: 'done', result, error: errorOf(outcome), nextCheck: null })
+      }
     }
-    const result = outcome.result === 'never_arrived' ? 'failed' : outcome.result
-    Object.assign(attempt, { state: 'done', result, error: errorOf(outcome), nextCheck: null })
     return true
+  }
+
+  /** Until the usual time to ask, but not beyond the end of the buyer's; after that soon again. */
+  #buyersMs({ approvalExpiresAt = 0 }: Transaction, { checks }: Attempt): number {
+    const left = approvalExpiresAt - this.now
+    return left > 0 ? Math.min(left, checkAfter(checks)) : checkAfter(0)
   }
 
   /** Asks about everything that is open in a transaction. */
@@ -191,11 +215,45 @@ export class Model {
   /** True when it is known now. */
   resolve(transaction: Transaction, attempt: Attempt, fault?: FaultName): boolean {
     const outcome = this.call(fault, () => this.provider.sync(attempt.reference, this.now))
-    if (outcome.result === 'unknown' || outcome.result === 'pending') this.#note(attempt, outcome)
+    if (outcome.result === 'redirect') this.#waitForBuyer(transaction, attempt, fault)
+    else if (outcome.result === 'unknown' || outcome.result === 'pending') this.#note(transaction, attempt, outcome)
     else if (attempt.action === 'authorize') {
       this.settleAuthorization(transaction, attempt, outcome, { hasNext: false })
     } else this.settleFollowUp(transaction, attempt, outcome)
     return attempt.state === 'done'
+  }
+
+  /** The buyer has not decided. After their time the payment is taken back, and only if that succeeds it is over. */
+  #waitForBuyer(transaction: Transaction, attempt: Attempt, fault: FaultName | undefined): void {
+    const { status, approvalExpiresAt = 0 } = transaction
+    const isAsked = status === 'buyer_approval_pending'
+    const isOver = isAsked && approvalExpiresAt <= this.now && this.takeBack(attempt, fault).result === 'approved'
+    this.settleAuthorization(transaction, attempt, { result: isOver ? 'expired' : 'redirect' }, { hasNext: false })
+  }
+
+  /** Takes back a payment that is not decided; the fault is that of the call itself. */
+  takeBack(attempt: Attempt, fault: FaultName | undefined): Outcome {
+    const payment = this.provider.find(attempt.reference)?.payment
+    if (!payment) throw new Error('the model knows a payment that the provider does not')
+    if (fault === 'cancel lost') return { result: 'unknown' }
+    const call = { payment, amount: undefined, closes: false }
+    const outcome = this.provider.followUp(`${attempt.reference}-cancel`, 'cancel', call, this.now)
+    return fault === 'cancel unheard' ? { result: 'unknown' } : outcome
+  }
+
+  /** The buyer answers, and nobody at Florin hears of it. True when it counts. */
+  decide(transaction: Transaction, decision: Decision): boolean {
+    return transaction.attempts.some(({ reference }) => this.provider.decide(reference, decision, this.now))
+  }
+
+  /** What its buyer was asked. */
+  questionOf({ attempts }: Transaction): Question | undefined {
+    return attempts.map(({ reference }) => this.provider.find(reference)?.question).find((one) => one !== undefined)
+  }
+
+  /** A buyer is back: the provider is asked, if it matters. */
+  comeBack(transaction: Transaction, fault?: FaultName): void {
+    if (isUndecided(transaction)) this.sync(transaction, fault)
   }
 
   /** The job that asks about what is due. */
@@ -217,8 +275,14 @@ export class Model {
   }
 }
 
-function errorOf(outcome: Outcome | { result: 'canceled' }): string | null {
+/** How an authorization ends without an answer to it. */
+interface Ending {
+  result: 'canceled' | 'expired'
+}
+
+function errorOf(outcome: Outcome | Ending): string | null {
   if (outcome.result === 'never_arrived') return 'service_network_error'
   if (outcome.result === 'canceled') return 'canceled'
+  if (outcome.result === 'expired') return 'incomplete_buyer_approval'
   return 'code' in outcome ? outcome.code : null
 }

@@ -27,6 +27,15 @@ export const approved: Outcome = {
   schemeTransactionId: null,
 }
 
+const ranOut: Outcome = {
+  result: 'failed',
+  errorCode: 'incomplete_buyer_approval',
+  retriable: false,
+  providerReference: null,
+  rawCode: null,
+  rawDescription: null,
+}
+
 export const planted: readonly Planted[] = [
   {
     name: 'a refund of more than was captured',
@@ -61,6 +70,10 @@ export const planted: readonly Planted[] = [
     ],
   },
   {
+    name: 'an authorization that never expires',
+    rewrites: [[/payment\.expires_at <= asked\.at/, 'false']],
+  },
+  {
     name: 'a key that pays twice',
     rewrites: [
       [/operation = \$\d+ and key = \$\d+(?=\) as found)/, '$& and false'],
@@ -86,6 +99,50 @@ export const planted: readonly Planted[] = [
         return outcome.result === 'never_arrived' ? approved : outcome
       },
     }),
+  },
+  {
+    name: 'a buyer whose second answer counts',
+    rewrites: [
+      [/approval\.state(?=, approval\.scenario_result)/, "'open' as state"],
+      [/operation\.outcome ->> 'result' = 'redirect'(?=, false\))/, neverMind],
+      [/approval\.state = 'open'/, neverMind],
+      [/operation\.outcome ->> 'result' = 'redirect'(?=\s+and not exists)/, neverMind],
+    ],
+  },
+  {
+    name: 'a buyer who may answer too late',
+    rewrites: [
+      [/approval\.expires_at(?=,\s+coalesce)/, "approval.expires_at + interval '1 year' as expires_at"],
+      [/approval\.expires_at > '[^']+'::timestamptz/, neverMind],
+    ],
+  },
+  {
+    name: 'a return that is taken for a yes',
+    replace: (inner) => ({
+      ...inner,
+      sync: async (call) => {
+        const outcome = await inner.sync(call)
+        return outcome.result === 'redirect' ? approved : outcome
+      },
+    }),
+  },
+  {
+    name: "a buyer's time that ends without the provider",
+    replace: (inner, now) => {
+      const ends = new Map<string, Date>()
+      return {
+        ...inner,
+        authorize: (call) => {
+          if (call.approval) ends.set(call.reference, call.approval.expiresAt)
+          return inner.authorize(call)
+        },
+        sync: async (call) => {
+          const outcome = await inner.sync(call)
+          const end = ends.get(call.reference)
+          return outcome.result === 'redirect' && end && end <= now() ? ranOut : outcome
+        },
+      }
+    },
   },
   {
     name: 'a recovery that gives the money back again',

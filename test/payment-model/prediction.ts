@@ -25,6 +25,8 @@ export const viewOf = ({ id, ...transaction }: Transaction) => ({
   error_code: transaction.error,
   intent_outcome: transaction.intentOutcome,
   external_identifier: transaction.externalIdentifier,
+  // Where to send the buyer, as long as one is needed.
+  payment_method: { approval_target: transaction.status === 'buyer_approval_pending' ? 'any' : null },
 })
 
 export const actionView = (type: string, { status, code }: ActionResult, transaction: Transaction) => ({

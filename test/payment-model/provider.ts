@@ -7,6 +7,8 @@ export type Outcome =
   | { result: 'approved' }
   | Refusal
   | { result: 'pending'; askAfterMs: number; isAuthorized?: boolean }
+  /** The buyer is asked first. */
+  | { result: 'redirect' }
   | { result: 'unknown' }
   | { result: 'never_arrived' }
 
@@ -25,6 +27,7 @@ export interface Payment {
   authorized: number
   captured: number
   refunded: number
+  expiresAt: number
   card: CardName
 }
 
@@ -37,6 +40,19 @@ interface Operation {
   due: { at: number; outcome: Outcome } | undefined
   /** A charge that is made later, of money that is reserved at once. */
   isReserved: boolean
+  question?: Question
+}
+
+/** What buyers press. */
+export const decisions = ['approved', 'rejected', 'cancelled', 'expired'] as const
+export type Decision = (typeof decisions)[number]
+
+export interface Question {
+  state: Decision | 'open'
+  expiresAt: number
+  /** What the payment comes to if the buyer approves, and how long that takes. */
+  approved: Outcome
+  waitMs: number
 }
 
 const declined = (code: string, retriable = false): Refusal => ({ result: 'declined', code, retriable })
@@ -97,6 +113,12 @@ const refusals: Partial<Record<Kind, ReadonlyMap<number, Refusal>>> = {
 }
 
 const pendingMs = 2_000
+const authorizationMs = 7 * 24 * 60 * 60 * 1000
+const buyerRefusals = {
+  rejected: declined('failed_buyer_approval'),
+  cancelled: failed('cancelled_buyer_approval'),
+  expired: failed('incomplete_buyer_approval'),
+}
 const usedReference = failed('duplicate_transaction')
 
 export interface AuthorizeCall {
@@ -104,6 +126,8 @@ export interface AuthorizeCall {
   intent: 'authorize' | 'capture'
   asyncCapture: boolean
   card: CardName
+  /** Until when the buyer may answer a challenge; undefined: there is none. */
+  asksUntil: number | undefined
 }
 
 export class Provider {
@@ -118,17 +142,60 @@ export class Provider {
     if (card.swallows) return { result: 'unknown' }
     const known = this.#repeat(reference)
     if (known) return known
-    const { amount } = call
+    const { amount, asksUntil } = call
     const kind = call.intent === 'capture' ? 'sale' : 'authorize'
     const refusal = card.refusal ?? paymentRefusals.get(amount)
     const verdict = refusal ?? (kind === 'sale' ? captureRefusals.get(amount) : undefined) ?? { result: 'approved' }
     const isLater = card.later?.includes(kind) ?? false
+    if (asksUntil !== undefined) {
+      return this.#ask(reference, call, kind, {
+        expiresAt: asksUntil,
+        approved: verdict,
+        waitMs: isLater ? pendingMs : 0,
+      })
+    }
     const isReserved = call.asyncCapture && !refusal && !isLater && !card.lost?.includes(kind)
     const authorized = isReserved ? amount : 0
-    const payment: Payment = { state: 'pending', authorized, captured: 0, refunded: 0, card: call.card }
+    const expiresAt = now + authorizationMs
+    const payment: Payment = { state: 'pending', authorized, captured: 0, refunded: 0, expiresAt, card: call.card }
     const booked = isReserved ? 'late_sale' : kind
     const operation = { kind: booked, amount, closes: false, payment, isReserved } as const
     return this.#record(reference, operation, verdict, { waits: isLater || isReserved, now })
+  }
+
+  /** Nothing is reserved before the buyer has approved. */
+  #ask(
+    reference: string,
+    { amount, card }: AuthorizeCall,
+    kind: 'authorize' | 'sale',
+    { expiresAt, approved, waitMs }: Omit<Question, 'state'>,
+  ): Outcome {
+    const lapses = expiresAt + authorizationMs
+    this.#operations.set(reference, {
+      kind,
+      amount,
+      closes: false,
+      payment: { state: 'pending', authorized: 0, captured: 0, refunded: 0, expiresAt: lapses, card },
+      outcome: { result: 'redirect' },
+      due: { at: expiresAt, outcome: buyerRefusals.expired },
+      isReserved: false,
+      question: { state: 'open', expiresAt, approved, waitMs },
+    })
+    return cardOf(card).lost?.includes(kind) ? { result: 'unknown' } : { result: 'redirect' }
+  }
+
+  /** The first answer counts, and only while it is awaited. True when this one did. */
+  decide(reference: string, decision: Decision, now: number): boolean {
+    const operation = this.#operations.get(reference)
+    const question = operation?.question
+    if (!question || question.state !== 'open' || question.expiresAt <= now) return false
+    if (operation.payment?.state === 'canceled' || operation.outcome.result !== 'redirect') return false
+    question.state = decision
+    const [outcome, waitMs] =
+      decision === 'approved' ? [question.approved, question.waitMs] : [buyerRefusals[decision], 0]
+    operation.outcome = { result: 'pending', askAfterMs: waitMs }
+    operation.due = { at: now + waitMs, outcome }
+    return true
   }
 
   followUp(
@@ -140,7 +207,7 @@ export class Provider {
     const known = this.#repeat(reference)
     if (known) return known
     const operation = { kind, amount: amount ?? payment.authorized, closes, payment, isReserved: false }
-    const verdict = objection(operation) ?? refusals[kind]?.get(operation.amount) ?? { result: 'approved' }
+    const verdict = objection(operation, now) ?? refusals[kind]?.get(operation.amount) ?? { result: 'approved' }
     return this.#record(reference, operation, verdict, {
       waits: cardOf(payment.card).later?.includes(kind) ?? false,
       now,
@@ -159,6 +226,7 @@ export class Provider {
     const { due, payment } = operation
     if (!due || !payment) return operation.outcome
     if (due.at > now && payment.state !== 'canceled') {
+      if (operation.outcome.result === 'redirect') return operation.outcome
       return { result: 'pending', askAfterMs: due.at - now, ...standing(operation) }
     }
     operation.outcome = objection(operation) ?? due.outcome
@@ -190,10 +258,13 @@ export class Provider {
 
 const standing = ({ isReserved }: { isReserved: boolean }) => (isReserved ? { isAuthorized: true } : {})
 
-/** What the processor refuses by itself. */
-function objection({ kind, amount, payment }: Pick<Operation, 'kind' | 'amount' | 'payment'>): Refusal | undefined {
+/** What the processor refuses by itself. `now`: of a call that just came; what was asked for in time does not expire. */
+function objection(
+  { kind, amount, payment }: Pick<Operation, 'kind' | 'amount' | 'payment'>,
+  now = -Infinity,
+): Refusal | undefined {
   if (!payment) return undefined
-  const { state, authorized, captured, refunded } = payment
+  const { state, authorized, captured, refunded, expiresAt } = payment
   switch (kind) {
     case 'authorize':
     case 'sale':
@@ -201,6 +272,7 @@ function objection({ kind, amount, payment }: Pick<Operation, 'kind' | 'amount' 
       return state === 'pending' ? undefined : failed('canceled')
     case 'capture':
       if (state !== 'authorized') return failed('invalid_operation')
+      if (now >= expiresAt) return declined('expired_authorization')
       return captured + amount > authorized * 2 ? failed('invalid_amount') : undefined
     case 'void':
       return state === 'authorized' && captured === 0 ? undefined : failed('invalid_operation')

@@ -6,6 +6,10 @@ export interface Profile {
   account: string
   services: number
   overCapture: { amount: number; percentage: number }
+  /** The places of the services that authenticate buyers. */
+  asking?: readonly number[]
+  /** How much longer than it is told to its provider waits for buyers. */
+  patienceMs?: number
 }
 
 export interface Attempt {
@@ -52,6 +56,8 @@ export interface Transaction {
   captures: Movement[]
   refunds: Movement[]
   attempts: Attempt[]
+  /** How long a buyer may take, where one can be asked. */
+  approvalExpiresAt: number | undefined
 }
 
 export interface NewTransaction {
@@ -61,10 +67,22 @@ export interface NewTransaction {
   intent: 'authorize' | 'capture'
   asyncCapture: boolean
   card: CardName
+  /** Whether the buyer has a way back. */
+  canReturn: boolean
 }
 
+/** Unless the payment says otherwise, which none of the model does. */
+const approvalMs = 30 * 60_000
+
+/** Nobody has said yes or no. */
+export const isUndecided = ({ status }: Transaction) => status === 'processing' || status === 'buyer_approval_pending'
+
 /** Before anybody was asked. Without a provider to ask it has failed already. */
-export function newTransaction(id: string, { profile, amount, intent, card, name }: NewTransaction): Transaction {
+export function newTransaction(
+  id: string,
+  { profile, amount, intent, card, name, canReturn }: NewTransaction,
+  now: number,
+): Transaction {
   const isHopeless = profile.services === 0
   return {
     id,
@@ -87,5 +105,6 @@ export function newTransaction(id: string, { profile, amount, intent, card, name
     captures: [],
     refunds: [],
     attempts: [],
+    approvalExpiresAt: canReturn && profile.asking ? now + approvalMs : undefined,
   }
 }

@@ -77,7 +77,27 @@ export async function newestId({ admin }: World): Promise<string | undefined> {
   return rows[0]?.id
 }
 
-const bodyOf = ({ name, amount, intent, asyncCapture, card }: NewTransaction) => ({
+/** Of the page that asks the buyer of a transaction. */
+export async function questionId({ admin }: World, transactionId: string): Promise<string> {
+  const { rows } = await admin.query<{ id: string }>(
+    'select q.id from sandbox_approvals q join attempts a on a.id::text = q.reference where a.transaction_id = $1',
+    [transactionId],
+  )
+  return rows[0]?.id ?? ''
+}
+
+/** Of the way back to it. */
+export async function returnId({ admin }: World, transactionId: string): Promise<string> {
+  const { rows } = await admin.query<{ id: string }>('select id from transaction_approvals where transaction_id = $1', [
+    transactionId,
+  ])
+  return rows[0]?.id ?? ''
+}
+
+/** Where buyers come back to. */
+export const shop = 'https://shop.example.com/'
+
+const bodyOf = ({ name, amount, intent, asyncCapture, card, canReturn }: NewTransaction) => ({
   amount,
   currency: 'EUR',
   country: 'DE',
@@ -89,5 +109,6 @@ const bodyOf = ({ name, amount, intent, asyncCapture, card }: NewTransaction) =>
     number: cards[card].number,
     expiration_date: '12/49',
     security_code: '123',
+    ...(canReturn && { redirect_url: shop }),
   },
 })

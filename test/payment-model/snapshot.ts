@@ -17,6 +17,8 @@ interface AttemptRecord {
   next_check: number | null
   /** The provider's books. */
   operation: { kind: string; result: string | null } | null
+  /** What has become of the question to the buyer. */
+  question: string | null
   payment: { state: string; authorized: number; captured: number; refunded: number } | null
 }
 
@@ -30,6 +32,8 @@ export interface TransactionRecord {
   refunded: number
   external_identifier: string | null
   is_canceled: boolean
+  is_timed_out: boolean
+  approval_expires: number | null
   service: number
   instrument: {
     authorized: number
@@ -55,6 +59,7 @@ interface Snapshot {
 const transactionsWhere = (condition: string) => `
   select t.id, t.status, t.intent_outcome, t.error_code as error, t.authorized_amount as authorized, t.captured_amount as captured,
     t.refunded_amount as refunded, t.external_identifier, t.canceled_at is not null as is_canceled, t.payment_service_id as service,
+    t.buyer_approval_timedout_at is not null as is_timed_out, extract(epoch from t.approval_expires_at) * 1000 as approval_expires,
     json_build_object('authorized', i.authorized_amount, 'capture_limit', i.capture_limit, 'capturing', i.capturing_amount,
       'captured', i.captured_amount, 'refunding', i.refunding_amount, 'refunded', i.refunded_amount, 'capturable', i.capturable) as instrument,
     (select coalesce(json_agg(json_build_object('amount', c.amount, 'status', c.status, 'final', c.final, 'error', c.error_code) order by c.id), '[]')
@@ -64,11 +69,13 @@ const transactionsWhere = (condition: string) => `
     (select coalesce(json_agg(json_build_object('action', a.action, 'service', a.payment_service_id, 'amount', a.amount, 'state', a.state,
         'result', a.result, 'error', a.error_code, 'checks', a.checks, 'next_check', extract(epoch from a.next_check_at) * 1000,
         'operation', case when o.id is not null then json_build_object('kind', o.kind, 'result', o.outcome ->> 'result') end,
+        'question', q.state,
         'payment', case when p.id = o.id then json_build_object('state', p.state, 'authorized', p.authorized, 'captured', p.captured,
           'refunded', p.refunded) end) order by a.id), '[]')
       from attempts a
         left join sandbox_card_operations o on o.merchant_account_id = a.merchant_account_id and o.reference = a.id::text
         left join sandbox_card_payments p on p.merchant_account_id = o.merchant_account_id and p.id = o.payment_id
+        left join sandbox_approvals q on q.merchant_account_id = o.merchant_account_id and q.reference = o.reference
       where a.merchant_account_id = t.merchant_account_id and a.transaction_id = t.id) as attempts
   from transactions t
     left join transaction_instruments i on i.merchant_account_id = t.merchant_account_id and i.transaction_id = t.id
@@ -135,6 +142,8 @@ function predictTransaction(model: Model, transaction: Transaction): Transaction
     refunded,
     external_identifier: transaction.externalIdentifier,
     is_canceled: transaction.error === 'canceled',
+    is_timed_out: transaction.error === 'incomplete_buyer_approval',
+    approval_expires: transaction.approvalExpiresAt ?? null,
     service: transaction.service,
     instrument: {
       authorized,
@@ -168,6 +177,7 @@ function predictAttempt(model: Model, attempt: Attempt): AttemptRecord {
     operation: found
       ? { kind: found.kind, result: found.kind === 'never_arrived' ? null : found.outcome.result }
       : null,
+    question: found?.question?.state ?? null,
     payment: payment
       ? {
           state: payment.state,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { faults, type Fault } from './faults.ts'
-import { cards, type CardName } from './provider.ts'
+import { cancelFaults, faults, type Fault } from './faults.ts'
+import { cards, type CardName, type Decision, decisions } from './provider.ts'
 import { profiles } from './world.ts'
 
 /** What a sequence is made of. Amounts are relative to what is left when their turn comes. */
@@ -24,6 +24,7 @@ export interface CreateStep {
   intent: 'authorize' | 'capture'
   asyncCapture: boolean
   card: CardName
+  canReturn: boolean
   hasKey: boolean
   fault: Fault | undefined
 }
@@ -43,6 +44,8 @@ export type Step =
   | ({ kind: 'refund'; amount: RefundAmount; isAll: boolean } & FollowUpStep)
   | { kind: 'cancel'; on: number; fault: Fault | undefined }
   | { kind: 'sync'; on: number; fault: Fault | undefined }
+  | { kind: 'buyer'; isApt: boolean; on: number; decision: Decision }
+  | { kind: 'return'; on: number; fault: Fault | undefined }
   | { kind: 'put'; on: number; text: string }
   | { kind: 'janitor'; fault: Fault | undefined }
   | { kind: 'advance'; ms: number }
@@ -66,7 +69,8 @@ const faultOf = (names: readonly Fault['name'][], nths: readonly number[] = [0])
     { arbitrary: fc.record({ name: fc.constantFrom(...names), nth: fc.constantFrom(...nths) }), weight: 2 },
   )
 const ofCall = faultOf(faults.filter((name) => name !== 'refused elsewhere'))
-const ofQuestion = faultOf(['call lost', 'answer lost'])
+const ofCancel = faultOf(cancelFaults)
+const ofQuestion = faultOf(['call lost', 'answer lost', ...cancelFaults])
 const on = fc.nat({ max: mostTransactions - 1 })
 const hasKey = fc.boolean()
 const isApt = weighted([6, true], [1, false])
@@ -91,6 +95,7 @@ export const createStep: fc.Arbitrary<CreateStep> = fc
     intent: fc.constantFrom('authorize' as const, 'authorize' as const, 'capture' as const),
     asyncCapture: fc.boolean(),
     card: cardName,
+    canReturn: weighted([3, true], [1, false]),
     hasKey,
     fault: faultOf(faults, [0, 0, 1]),
   })
@@ -148,7 +153,17 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     }),
     weight: 2,
   },
-  { arbitrary: fc.record({ kind: fc.constant('cancel' as const), on, fault: ofQuestion }), weight: 1 },
+  { arbitrary: fc.record({ kind: fc.constant('cancel' as const), on, fault: ofCancel }), weight: 1 },
+  {
+    arbitrary: fc.record({
+      kind: fc.constant('buyer' as const),
+      on,
+      isApt: weighted([2, true], [1, false]),
+      decision: weighted<Decision>([4, 'approved'], [1, ...decisions]),
+    }),
+    weight: 3,
+  },
+  { arbitrary: fc.record({ kind: fc.constant('return' as const), on, fault: ofQuestion }), weight: 2 },
   { arbitrary: fc.record({ kind: fc.constant('sync' as const), on, fault: ofQuestion }), weight: 1 },
   {
     arbitrary: fc.record({ kind: fc.constant('put' as const), on, text: fc.constantFrom('order-1', 'order-2') }),
@@ -158,8 +173,10 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   {
     arbitrary: fc.record({
       kind: fc.constant('advance' as const),
-      // Past what the provider takes, a lease and the first check, the second, the third, the life of a key.
-      ms: fc.constantFrom(...[3, 3, 120, 120, 600, 7_200, 90_000].map((seconds) => seconds * 1_000)),
+      // Past what the provider takes, a lease and the first check, the second, a buyer's time, the third, the life of a key.
+      ms: fc.constantFrom(
+        ...[3, 3, 120, 120, 600, 1_900, 1_900, 7_200, 90_000, 691_200].map((seconds) => seconds * 1_000),
+      ),
     }),
     weight: 3,
   },

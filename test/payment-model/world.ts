@@ -5,22 +5,32 @@ import { createMerchantAccount } from '../../src/areas/merchant-accounts/operati
 import { createPaymentService } from '../../src/areas/payment-services/operations/change.ts'
 import { commandLineContext } from '../../src/cli/command-line-context.ts'
 import type { Connectors, Outcome, PaymentConnector } from '../../src/connectors/payment.ts'
+import { realClocks } from '../../src/clocks.ts'
 import { createConnectors } from '../../src/connectors/registry.ts'
 import type { Context } from '../../src/context.ts'
 import { onFailpoint } from '../../src/platform/failpoint.ts'
 import type { Log } from '../../src/platform/log.ts'
 import { connect, type Database } from '../../src/platform/postgres.ts'
 import type { Vault } from '../../src/vault/client.ts'
-import { Crash, type Fault } from './faults.ts'
+import { Crash, type Fault, type FaultName } from './faults.ts'
 import type { Profile } from './records.ts'
+import { newId } from '../../src/ids.ts'
 
 /** Accounts that differ in what they allow and in how many providers can be asked. */
 export const profiles: readonly Profile[] = [
   { account: 'single', services: 1, overCapture: { amount: 0, percentage: 0 } },
-  { account: 'double', services: 2, overCapture: { amount: 50, percentage: 0 } },
+  { account: 'double', services: 2, overCapture: { amount: 50, percentage: 0 }, asking: [1] },
   { account: 'percent', services: 2, overCapture: { amount: 0, percentage: 10 } },
   // More than the provider captures, which is twice the authorization.
   { account: 'generous', services: 1, overCapture: { amount: 2_000_000, percentage: 0 } },
+  { account: 'asking', services: 1, overCapture: { amount: 0, percentage: 0 }, asking: [0] },
+  {
+    account: 'patient',
+    services: 2,
+    overCapture: { amount: 0, percentage: 0 },
+    asking: [0, 1],
+    patienceMs: 10_800_000,
+  },
   { account: 'deserted', services: 0, overCapture: { amount: 0, percentage: 0 } },
 ]
 
@@ -30,8 +40,8 @@ export interface WorldOptions {
   adminUrl: string
   /** A planted bug: changes the statements of the api and the worker. */
   rewrite?: (text: string) => string
-  /** A planted bug: changes the provider. */
-  replace?: (connector: PaymentConnector) => PaymentConnector
+  /** A planted bug: changes the provider, or what is made of its answers. */
+  replace?: (connector: PaymentConnector, now: () => Date) => PaymentConnector
 }
 
 /** One database with the API's operations on it and a clock that stands still until it is moved. */
@@ -43,7 +53,7 @@ export interface World {
   errors: string[]
   now: number
   context(account: string, operation: string): Context
-  worker: Pick<Context, 'db' | 'vault' | 'connectors' | 'now' | 'log'>
+  worker: Pick<Context, 'db' | 'vault' | 'connectors' | 'now' | 'newId' | 'accounts' | 'log'>
   /** Runs a request with something going wrong at its call to the provider. */
   withFault<Result>(trouble: Trouble, work: () => Promise<Result>): Promise<Result>
   /** Calls that are still on their way. */
@@ -53,7 +63,7 @@ export interface World {
 
 export interface Trouble {
   fault: Fault | undefined
-  /** Of a request that only asks providers what became of things: it loses all of its questions, others none. */
+  /** Of a request that asks providers what became of things: it loses all of its questions, others none. */
   isAsking?: boolean
   /** What others do while the request is slow. */
   onMeanwhile?: () => Promise<void>
@@ -110,10 +120,14 @@ export async function createWorld({ apiUrl, workerUrl, adminUrl, rewrite, replac
   const late: World['late'] = []
   const own = createConnectors({ environment: 'sandbox', db, now })
   const connectors: Connectors = new Map(
-    [...own].map(([id, connector]) => [id, unreliable(replace?.(connector) ?? connector, late)]),
+    [...own].map(([id, connector]) => {
+      const waiting = patient(connector)
+      return [id, unreliable(replace?.(waiting, now) ?? waiting, late)]
+    }),
   )
   const services = new Map<string, number>()
-  const system = { vault, connectors, now, log }
+  const clocks = { ...realClocks, of: () => ({ now, newId }) }
+  const system = { vault, connectors, now, newId, log, clocks }
   const world: World = {
     admin,
     services,
@@ -121,7 +135,7 @@ export async function createWorld({ apiUrl, workerUrl, adminUrl, rewrite, replac
     late,
     now: Date.now(),
     context: (account, operation) => ({ ...commandLineContext(db, operation), ...system, accounts: [account] }),
-    worker: { db: workerDb, ...system },
+    worker: { db: workerDb, accounts: 'all', ...system },
     withFault: (trouble, work) => armed.run({ ...trouble, reached: new Map() }, work),
     close: async () => {
       await Promise.all([db.close(), workerDb.close(), admin.end()])
@@ -132,7 +146,7 @@ export async function createWorld({ apiUrl, workerUrl, adminUrl, rewrite, replac
   return world
 }
 
-async function createProfile(world: World, { account, services, overCapture }: Profile): Promise<void> {
+async function createProfile(world: World, { account, services, overCapture, asking }: Profile): Promise<void> {
   const ctx = world.context(account, 'model')
   await createMerchantAccount(ctx, {
     id: account,
@@ -147,6 +161,7 @@ async function createProfile(world: World, { account, services, overCapture }: P
       fields: [{ key: 'merchant_id', value: 'model' }],
       accepted_currencies: ['EUR'],
       accepted_countries: ['DE'],
+      three_d_secure_enabled: asking?.includes(index) ?? false,
     })
     world.services.set(id, index)
   }
@@ -166,16 +181,28 @@ const vault = new Proxy(
   },
 )
 
+/** Some providers give buyers more time than they are told to. */
+function patient(inner: PaymentConnector): PaymentConnector {
+  const patienceOf = new Map(profiles.map(({ account, patienceMs = 0 }) => [account, patienceMs]))
+  return {
+    ...inner,
+    authorize: ({ approval, ...call }) => {
+      const patienceMs = patienceOf.get(call.service.merchantAccountId) ?? 0
+      const expiresAt = approval && new Date(approval.expiresAt.getTime() + patienceMs)
+      return inner.authorize({ ...call, approval: approval && expiresAt && { ...approval, expiresAt } })
+    },
+  }
+}
+
 /** The way to a provider, on which calls and answers get lost. */
 function unreliable(inner: PaymentConnector, late: World['late']): PaymentConnector {
   const pass = async <Call extends { signal: AbortSignal }, Answer>(
     perform: (call: Call) => Promise<Answer>,
     call: Call,
-    isQuestion = false,
+    kind: 'call' | 'question' | 'cancel' = 'call',
   ): Promise<Answer | Outcome> => {
     const request = armed.getStore()
-    const isFaulty = request && (isQuestion ? request.isAsking : isHere('call', request))
-    const fault = isFaulty ? request.fault?.name : undefined
+    const fault = request && faultAt(kind, request)
     if (fault === 'call lost') throw new Error('the connection broke')
     if (fault === 'refused elsewhere') return refusedElsewhere
     if (fault === 'call late') {
@@ -192,9 +219,20 @@ function unreliable(inner: PaymentConnector, late: World['late']): PaymentConnec
     capture: (call) => pass(inner.capture, call),
     void: (call) => pass(inner.void, call),
     refund: (call) => pass(inner.refund, call),
-    cancel: (call) => pass(inner.cancel, call),
-    sync: (call) => pass(inner.sync, call, true),
+    cancel: (call) => pass(inner.cancel, call, 'cancel'),
+    sync: (call) => pass(inner.sync, call, 'question'),
   }
+}
+
+const ofCancel = new Map<FaultName | undefined, FaultName>([
+  ['cancel lost', 'call lost'],
+  ['cancel unheard', 'answer lost'],
+])
+
+function faultAt(kind: 'call' | 'question' | 'cancel', request: Armed): FaultName | undefined {
+  const name = request.fault?.name
+  if (kind === 'cancel') return ofCancel.get(name)
+  return (kind === 'question' ? request.isAsking : isHere('call', request)) ? name : undefined
 }
 
 const refusedElsewhere: Outcome = {

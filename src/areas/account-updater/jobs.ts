@@ -7,6 +7,9 @@ import { inquiryKind, runInquiry } from './operations.ts'
 export const accountUpdaterInquiry = (vault: Vault, updater: AccountUpdater): Job => ({
   kind: inquiryKind,
   leaseMs: 60_000,
-  run: ({ db, now, log }, payload) =>
-    runInquiry({ db, now, log, vault }, updater, payload as { merchantAccountId: string; inquiryId: string }),
+  run({ db, clocks, log }, payload) {
+    const inquiry = payload as { merchantAccountId: string; inquiryId: string }
+    const { now } = clocks.of([inquiry.merchantAccountId])
+    return runInquiry({ db, now, log, vault }, updater, inquiry)
+  },
 })

@@ -1,7 +1,7 @@
 import { type AccountUpdater, updatableSchemes } from '../../connectors/account-updater.ts'
 import { accountOf, type Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
-import { newId, timeOfId } from '../../ids.ts'
+import { timeOfId } from '../../ids.ts'
 import { transact } from '../../platform/postgres.ts'
 import { enqueue } from '../../queue.ts'
 import { audit } from '../audit-logs/operations.ts'
@@ -27,7 +27,7 @@ export async function createAccountUpdaterJob(
   }
   const cards = await findUpdatableCards(ctx, input.payment_method_ids, updatableSchemes)
   if (cards.length === 0) return undefined
-  const id = newId()
+  const id = ctx.newId()
   const createdAt = timeOfId(id)
   return await transact(ctx, async (ctx) => {
     const job = { merchantAccountId, id, createdAt }
@@ -35,7 +35,7 @@ export async function createAccountUpdaterJob(
     const inquiries = await insertInquiries(
       ctx.db,
       job,
-      cards.map((paymentMethodId) => ({ id: newId(), paymentMethodId })),
+      cards.map((paymentMethodId) => ({ id: ctx.newId(), paymentMethodId })),
     )
     if (inquiries.length === 0) throw nothingToAsk
     for (const inquiry of inquiries) {
@@ -43,7 +43,7 @@ export async function createAccountUpdaterJob(
         kind: inquiryKind,
         key: inquiry.id,
         payload: { merchantAccountId, inquiryId: inquiry.id },
-        runAt: createdAt,
+        runAt: new Date(),
       })
     }
     await audit(ctx, 'created', { type: 'account-updater-job', id, name: id, merchantAccountId })

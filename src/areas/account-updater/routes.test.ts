@@ -21,7 +21,7 @@ beforeAll(() => {
 })
 
 const log = createLog({ level: 'silent', process: 'test' })
-const system = (now = new Date()) => ({ db, vault: api.vault.client(), log, now: () => now })
+const system = (now = new Date()) => ({ db, vault: api.vault.client(), log, now: () => now, accounts: 'all' as const })
 const signal = new AbortController().signal
 
 /** The sandbox's updater answers by the month. */

@@ -2,7 +2,7 @@ import { accountOf, type Context } from '../../context.ts'
 import { type ApiError, duplicateRecord, notFound, ValidationFailure } from '../../errors.ts'
 import type { EventName } from '../../events/catalog.ts'
 import { emit } from '../../events/outbox.ts'
-import { newId, reconciliationIdOf, timeOfId } from '../../ids.ts'
+import { reconciliationIdOf, timeOfId } from '../../ids.ts'
 import { type PageRequest, toCollection } from '../../page.ts'
 import { transact, violates } from '../../platform/postgres.ts'
 import type { Collection } from '../../schema.ts'
@@ -52,7 +52,7 @@ export async function getBuyer(ctx: Reader, id: string): Promise<Buyer> {
 }
 
 export async function createBuyer(ctx: Context, input: NewBuyer): Promise<Buyer> {
-  const id = newId()
+  const id = ctx.newId()
   const createdAt = timeOfId(id)
   return await transact(ctx, async (ctx) => {
     const row = await insertBuyer(ctx.db, {

@@ -214,10 +214,10 @@ export function findExistingSessions(
   )
 }
 
-export async function findExpired(db: Db, now: Date, limit: number): Promise<Reference[]> {
+export async function findExpired(db: Db, accounts: Accounts, now: Date, limit: number): Promise<Reference[]> {
   const rows = await read<{ merchant_account_id: string; id: string }>(
     db,
-    'all',
+    accounts,
     (visible) => sql`
       select merchant_account_id, id from checkout_sessions
       where ${visible(sql`merchant_account_id`)} and expires_at <= ${now} order by expires_at limit ${limit}`,
@@ -225,9 +225,15 @@ export async function findExpired(db: Db, now: Date, limit: number): Promise<Ref
   return rows.map(({ merchant_account_id, id }) => ({ merchantAccountId: merchant_account_id, id }))
 }
 
-export async function deleteExpired(db: Db, references: readonly Reference[], now: Date): Promise<void> {
-  await transact({ db, accounts: 'all' as const }, (ctx) =>
+export async function deleteExpired(
+  db: Db,
+  accounts: Accounts,
+  references: readonly Reference[],
+  now: Date,
+): Promise<void> {
+  await transact({ db, accounts }, (ctx) =>
     ctx.db.run(sql`
-      delete from checkout_sessions where (merchant_account_id, id) in (${pairs(references)}) and expires_at <= ${now}`),
+      delete from checkout_sessions
+      where ${within(accounts, sql`merchant_account_id`)} and (merchant_account_id, id) in (${pairs(references)}) and expires_at <= ${now}`),
   )
 }

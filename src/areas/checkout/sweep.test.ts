@@ -5,6 +5,7 @@ import { createLog } from '../../platform/log.ts'
 import { connect, type Database } from '../../platform/postgres.ts'
 import { sweepVault } from '../payment-methods/operations/replace.ts'
 import { sweepCheckoutSessions } from './jobs.ts'
+import { realTime } from '../../clocks.ts'
 
 const api = useApi()
 const checkout = checkoutOn(api)
@@ -17,8 +18,8 @@ beforeAll(() => {
 })
 afterAll(() => worker.close())
 
-const sweep = () =>
-  sweepCheckoutSessions(api.vault.client()).run({ db: worker, now: () => new Date(), log, signal }, undefined)
+const time = () => ({ ...realTime, db: worker, accounts: 'all' as const, log, signal })
+const sweep = () => sweepCheckoutSessions(api.vault.client()).run(time())
 const later = () => new Date(Date.now() + 3_600_000)
 const sweepNumbers = () => sweepVault({ db: worker, vault: api.vault.client(), now: later, log }, signal)
 const rows = async (id: string) =>
@@ -48,7 +49,7 @@ test('while the vault is away nothing is lost: the row stays, and the next run f
   await checkout.expire(id)
   const away = { ...api.vault.client(), remove: () => Promise.reject(new Error('away')) }
   const job = sweepCheckoutSessions(away)
-  await expect(job.run({ db: worker, now: () => new Date(), log, signal }, undefined)).rejects.toThrow('away')
+  await expect(job.run(time())).rejects.toThrow('away')
   expect(await rows(id)).toBe(1)
   await sweep()
   expect([await rows(id), await checkout.inVault(id)]).toEqual([0, []])
@@ -120,7 +121,7 @@ test('storing needs a session with a card of its own', async () => {
 test.each([
   [{ method: 'checkout-session' }, ['body /id value_error.missing']],
   [{ method: 'checkout-session', id: 'x' }, ['body /id type_error.uuid']],
-  [{ method: 'paypal' }, ['body /method type_error.enum']],
+  [{ method: 'network-token' }, ['body /method type_error.enum']],
   [{}, ['body /method value_error.missing']],
 ])('a method of %o is refused', async (body, wanted) => {
   const refused = await store(body)

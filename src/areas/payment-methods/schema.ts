@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
+import { methods, modes, redirectMethods } from '../../methods.ts'
 import { Body, Collection, Constant, DateTime, Enum, Nullable, PageQuery, Uuid } from '../../schema.ts'
 import { Buyer } from '../buyers/schema.ts'
 import { CardScheme } from '../card-scheme-definitions/schema.ts'
-import { methods, modes, paymentMethodStatuses } from './rules.ts'
+import { paymentMethodStatuses } from './rules.ts'
 
 const ExpirationDate = Type.String({
   minLength: 5,
@@ -22,6 +23,9 @@ const BuyerExternalIdentifier = Type.String({
   maxLength: 200,
   description: 'Your reference of the buyer; not together with `buyer_id`.',
 })
+
+export const RedirectUrl = (options: { description: string }) =>
+  Type.String({ maxLength: 5000, format: 'uri', example: 'https://shop.example.com/return', ...options })
 
 const CardDetails = Type.Object(
   {
@@ -101,11 +105,7 @@ export const NewCard = Body(
     buyer_external_identifier: Type.Optional(Nullable(BuyerExternalIdentifier)),
     redirect_url: Type.Optional(
       Nullable(
-        Type.String({
-          maxLength: 5000,
-          format: 'uri',
-          description: 'Where the buyer returns after approving; only for methods that need approval.',
-        }),
+        RedirectUrl({ description: 'Where the buyer returns after approving; only for methods that need approval.' }),
       ),
     ),
     card_type: Type.Optional(
@@ -131,11 +131,30 @@ const NewFromSession = Body(
   { title: 'CheckoutSessionPaymentMethodCreate' },
 )
 
-export type NewPaymentMethod = NewCard | Static<typeof NewFromSession>
+export const NewRedirect = Body(
+  {
+    method: Enum(redirectMethods, {
+      description: 'How the buyer pays, on a page of the provider.',
+      example: 'custom_redirect',
+    }),
+    country: Type.String({ pattern: '^[A-Z]{2}$', example: 'DE' }),
+    currency: Type.String({ pattern: '^[A-Z]{3}$', example: 'EUR' }),
+    redirect_url: RedirectUrl({ description: 'Where the buyer returns; the id and the status are added.' }),
+    external_identifier: card.external_identifier,
+    buyer_id: card.buyer_id,
+    buyer_external_identifier: card.buyer_external_identifier,
+  },
+  { title: 'RedirectPaymentMethodCreate' },
+)
+export type NewRedirect = Static<typeof NewRedirect>
+
+export type NewFromSession = Static<typeof NewFromSession>
+
+export type NewPaymentMethod = NewCard | NewRedirect | NewFromSession
 export const NewPaymentMethod = Type.Unsafe<NewPaymentMethod>({
   type: 'object',
   discriminator: { propertyName: 'method' },
-  oneOf: [NewCard, NewFromSession],
+  oneOf: [NewCard, NewFromSession, NewRedirect],
 })
 
 export const PaymentMethodUpdate = Body(

@@ -42,6 +42,8 @@ export interface PaymentMethodRow extends Omit<CardFacts, 'label' | 'expiration_
   scheme_transaction_id: string | null
   scheme_transaction_id_scheme: string | null
   transaction_link_id: string | null
+  payment_service_id: string | null
+  enrolment: string | null
   replacement: WaitingFacts | null
   last_replaced_at: Date | null
   last_used_at: Date | null
@@ -53,10 +55,10 @@ export interface PaymentMethodRow extends Omit<CardFacts, 'label' | 'expiration_
   updated_at: Date
 }
 
-const columns = sql`
+export const columns = sql`
   merchant_account_id, id, buyer_id, external_identifier, method, mode, status, label, scheme, additional_schemes, bin, card_type,
   card_issuer_name, issuer_country, expiration_date, expires_at, country, currency, fingerprint, approval_url, approval_target, scheme_transaction_id,
-  scheme_transaction_id_scheme, transaction_link_id, replacement, last_replaced_at, last_used_at, usage_count, cit_last_used_at,
+  scheme_transaction_id_scheme, transaction_link_id, payment_service_id, enrolment, replacement, last_replaced_at, last_used_at, usage_count, cit_last_used_at,
   cit_usage_count, version, created_at, updated_at`
 
 export interface NewCardRow extends CardFacts {
@@ -265,12 +267,13 @@ export async function applyReplacementRow(
 /** Cards that expired while a replacement waits, oldest first. */
 export function findExpiredWithReplacement(
   db: Db,
+  accounts: Accounts,
   now: Date,
   limit: number,
 ): Promise<{ merchant_account_id: string; id: string }[]> {
   return read(
     db,
-    'all',
+    accounts,
     (visible) => sql`
       select merchant_account_id, id from payment_methods
       where ${visible(sql`merchant_account_id`)} and replacement is not null and expires_at <= ${now}

@@ -52,7 +52,7 @@ test('a walk in pages of any size sees each definition once, the one that joined
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
   const connectors: Connectors = new Map(
     names.map((id) => {
-      const connector = createMockCard({ db: unused, now })
+      const connector = createMockCard({ db: unused, now, pageUrl: () => '', scenarios: async () => [] })
       return [id, { ...connector, definition: { ...connector.definition, id } }]
     }),
   )

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { type Feature, features } from '../../connectors/payment.ts'
+import { methods, modes } from '../../methods.ts'
 import { Collection, Constant, Enum, Nullable, PageQuery } from '../../schema.ts'
-import { methods, modes } from '../payment-methods/rules.ts'
 
 const DefinitionField = Type.Object(
   {

@@ -86,7 +86,7 @@ test('a new service has what was sent, and everything else at its default', asyn
     settlement_reporting_enabled: false,
     three_d_secure_enabled: false,
     merchant_profile: null,
-    webhook_url: null,
+    webhook_url: `${api.url()}/payment-services/${created.body.id}/notifications`,
     fields: [{ key: 'merchant_id', value: 'shop' }],
     reporting_fields: [],
     is_deleted: false,
@@ -123,7 +123,6 @@ test('what breaks a rule is refused, all of it at once', async () => {
     accepted_countries: ['ZZ'],
     open_loop: true,
     payment_method_tokenization_enabled: true,
-    three_d_secure_enabled: true,
   })
   expect(refusals(everyRule)).toEqual([
     400,
@@ -134,8 +133,9 @@ test('what breaks a rule is refused, all of it at once', async () => {
     '/accepted_currencies/1 value_error.unsupported',
     '/accepted_countries/0 value_error.unsupported',
     '/payment_method_tokenization_enabled value_error.conflict',
-    '/three_d_secure_enabled value_error.unsupported',
   ])
+  const redirect = { payment_service_definition_id: 'mock-redirect', three_d_secure_enabled: true }
+  expect(refusals(await create(redirect))).toEqual([400, '/three_d_secure_enabled value_error.unsupported'])
   expect(refusals(await create({ network_tokens_enabled: true }))).toEqual([
     400,
     '/network_tokens_enabled value_error.conflict',
@@ -217,7 +217,6 @@ test('an update is held to the same rules, together with what is there', async (
     ],
     payment_method_tokenization_enabled: true,
     accepted_countries: ['ZZ'],
-    three_d_secure_enabled: true,
   })
   expect(refusals(refused)).toEqual([
     400,
@@ -225,7 +224,6 @@ test('an update is held to the same rules, together with what is there', async (
     '/fields value_error.missing',
     '/accepted_countries/0 value_error.unsupported',
     '/payment_method_tokenization_enabled value_error.conflict',
-    '/three_d_secure_enabled value_error.unsupported',
   ])
   expect((await get(body.id)).body).toEqual(body)
   const swapped = await update(body.id, { open_loop: false, payment_method_tokenization_enabled: true })
@@ -297,7 +295,7 @@ test('a deleted service is in the list of deleted ones only, and its secrets are
   expect((await list()).map(({ id }) => id)).not.toContain(body.id)
   expect((await list('&deleted=false')).map(({ id }) => id)).not.toContain(body.id)
   const [deleted, ...others] = await list('&deleted=true')
-  expect(deleted).toEqual({ ...body, is_deleted: true, updated_at: deleted?.updated_at })
+  expect(deleted).toEqual({ ...body, webhook_url: null, is_deleted: true, updated_at: deleted?.updated_at })
   expect(others).toEqual([])
   expect(await auditOf(body.id)).toEqual(['payment-service created Cards', 'payment-service deleted Cards'])
 })

@@ -41,6 +41,7 @@ export const paymentServiceRoutes = [
       fields: [{ key: 'merchant_id', value: 'shop-4711' }],
       accepted_currencies: ['EUR', 'GBP'],
       accepted_countries: ['DE', 'GB'],
+      settlement_reporting_enabled: true,
     }),
     returns: [201, PaymentService],
     handle: (ctx, { body }) => createPaymentService(ctx, body),

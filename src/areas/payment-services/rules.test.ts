@@ -26,7 +26,6 @@ const definition: PaymentServiceDefinition = {
   ],
   supported_currencies: ['EUR', 'GBP'],
   supported_countries: ['DE'],
-  supported_features: { ...mockCardDefinition.supported_features, three_d_secure_hosted: true },
 }
 const complete = { fields: { id: 'a' }, reporting_fields: {}, secret_names: ['field.key'] }
 const good = { ...defaultSwitches, ...complete, accepted_currencies: ['EUR'], accepted_countries: ['DE'] }
@@ -99,7 +98,7 @@ test('switches that exclude or need each other, or the definition', () => {
     '/payment_method_tokenization_enabled value_error.conflict',
   ])
   expect(problemsOf({ network_tokens_enabled: true })).toEqual(['/network_tokens_enabled value_error.conflict'])
-  const { supported_features } = mockCardDefinition
+  const supported_features = { ...mockCardDefinition.supported_features, three_d_secure_hosted: false }
   expect(problemsOf({ three_d_secure_enabled: true }, { ...definition, supported_features })).toEqual([
     '/three_d_secure_enabled value_error.unsupported',
   ])

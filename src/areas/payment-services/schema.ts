@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { type CardScheme, cardSchemeIds } from '../../card-schemes.ts'
+import { methods } from '../../methods.ts'
 import { Body, Collection, Constant, DateTime, Enum, Nullable, optional, PageQuery, Uuid } from '../../schema.ts'
-import { methods } from '../payment-methods/rules.ts'
 import { paymentServiceStatuses } from './rules.ts'
 
 const Key = Type.String({ minLength: 1, maxLength: 50, description: 'As in the definition.', example: 'merchant_id' })

@@ -27,7 +27,15 @@ export interface PaymentServiceRow extends ServiceSettings {
 /** What a payment needs to know of a service. */
 export type RoutedRow = Pick<
   PaymentServiceRow,
-  'merchant_account_id' | 'id' | 'definition_id' | 'method' | 'display_name' | 'fields' | 'secret_names'
+  | 'merchant_account_id'
+  | 'id'
+  | 'definition_id'
+  | 'method'
+  | 'display_name'
+  | 'fields'
+  | 'secret_names'
+  | 'three_d_secure_enabled'
+  | 'settlement_reporting_enabled'
 >
 
 const columns = sql`
@@ -35,7 +43,9 @@ const columns = sql`
   accepted_countries, fields, reporting_fields, secret_names, payment_method_tokenization_enabled, network_tokens_enabled,
   open_loop, settlement_reporting_enabled, three_d_secure_enabled, merchant_profile, is_deleted, version, created_at,
   updated_at`
-const routedColumns = sql`merchant_account_id, id, definition_id, method, display_name, fields, secret_names`
+const routedColumns = sql`
+  merchant_account_id, id, definition_id, method, display_name, fields, secret_names, three_d_secure_enabled,
+  settlement_reporting_enabled`
 
 /** Undefined also when it is deleted. */
 export async function findPaymentService(
@@ -69,6 +79,13 @@ export function listPaymentServiceRows(
   })
 }
 
+/** Who is asked about the payments of an account before they go anywhere. */
+export interface GuardRow {
+  id: string
+  definition_id: string
+  reviews_enabled: boolean
+}
+
 /** Active ones that take the currency, and the country if one is given; in the order in which they are tried. */
 export function findUsableRows(
   db: Db,
@@ -79,7 +96,7 @@ export function findUsableRows(
     country,
     id,
   }: { method: string; currency: string; country: string | null; id?: string | undefined },
-): Promise<RoutedRow[]> {
+): Promise<(RoutedRow & { anti_fraud: GuardRow | null })[]> {
   const narrower = [
     ...(country === null ? [] : [sql`${country} = any(accepted_countries)`]),
     ...(id === undefined ? [] : [sql`id = ${id}`]),
@@ -88,7 +105,11 @@ export function findUsableRows(
     db,
     accounts,
     (visible) => sql`
-      select ${routedColumns} from payment_services
+      select ${routedColumns}, (
+          select json_build_object('id', guard.id, 'definition_id', guard.definition_id, 'reviews_enabled', guard.reviews_enabled)
+          from anti_fraud_services as guard where guard.merchant_account_id = payment_services.merchant_account_id and guard.active
+        ) as anti_fraud
+      from payment_services
       where ${visible(sql`merchant_account_id`)} and active and not is_deleted and method = ${method}
         and ${currency} = any(accepted_currencies) and ${all(narrower)}
       order by position, id`,

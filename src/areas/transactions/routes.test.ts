@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { redirectMethods } from '../../methods.ts'
 import { useApi } from '../../../test/api.ts'
 
 const api = useApi()
@@ -53,7 +54,7 @@ test('a kind of payment method that does not exist is answered with those that d
   const detail = {
     location: 'body',
     pointer: '/payment_method/method',
-    message: 'Must be one of card, id, checkout-session',
+    message: `Must be one of card, id, checkout-session, ${redirectMethods.join(', ')}`,
     type: 'type_error.enum',
   }
   expect([status, body['details']]).toEqual([400, [detail]])

@@ -35,6 +35,7 @@ export const avsCodes = [
   'partial_match_name',
   'unavailable',
 ] as const
+export const antiFraudDecisions = ['accept', 'reject', 'review', 'error', 'exception', 'skipped', 'pending'] as const
 export const cvvCodes = ['match', 'no_match', 'unavailable', 'not_provided'] as const
 
 /** The state machine. What is not here cannot happen: every move is an update that names where it comes from. */
@@ -69,6 +70,9 @@ export const moves: Record<TransactionStatus, readonly TransactionStatus[]> = {
 export const isRefused = (status: TransactionStatus) =>
   status === 'authorization_declined' || status === 'authorization_failed'
 
+/** Nobody has said yes or no. */
+export const isUndecided = (status: TransactionStatus) => status === 'processing' || status === 'buyer_approval_pending'
+
 /** The guard of an update. */
 export const statusesBefore = (to: TransactionStatus): TransactionStatus[] =>
   transactionStatuses.filter((from) => moves[from].includes(to))
@@ -91,10 +95,4 @@ export function captureLimit(
   { amount, percentage }: { amount: number | null; percentage: number | null },
 ): number {
   return authorized + Math.max(amount ?? 0, Math.floor((authorized * (percentage ?? 0)) / 100))
-}
-
-/** When to ask the provider what became of a call: after 1 min, 5 min, 1 h, then daily. */
-export function nextCheckMs(checks: number): number {
-  const minute = 60_000
-  return [minute, 5 * minute, 60 * minute][checks] ?? 24 * 60 * minute
 }

@@ -25,7 +25,7 @@ export async function prepareIdentity(apiUrl: string, files: DevFiles): Promise<
     const ctx = commandLineContext(db, 'florin dev')
     if (!(await merchantAccountExists(db, merchantAccountId))) {
       await createMerchantAccount(ctx, { id: merchantAccountId, display_name: 'Default' })
-      await addPaymentService(ctx)
+      await addPaymentServices(ctx)
     }
     const kept = await readKeptKeyPair(files)
     if (kept && (await loadSigningKey(db, kept.thumbprint))?.active) return kept
@@ -33,19 +33,21 @@ export async function prepareIdentity(apiUrl: string, files: DevFiles): Promise<
   })
 }
 
-/** The sandbox's card processor, so that the first payment needs no preparation. */
-async function addPaymentService(ctx: Context): Promise<void> {
+/** The sandbox's providers with all they can do, so that the first payment needs no preparation. */
+async function addPaymentServices(ctx: Context): Promise<void> {
   const connectors = createConnectors({ environment: 'sandbox', db: ctx.db, now: ctx.now })
   const inAccount = { ...ctx, connectors, accounts: [merchantAccountId] }
-  const definition = connectors.get('mock-card')?.definition
-  if (!definition) return
-  await createPaymentService(inAccount, {
-    display_name: 'Sandbox',
-    payment_service_definition_id: definition.id,
-    fields: [{ key: 'merchant_id', value: 'florin-dev' }],
-    accepted_currencies: [...definition.supported_currencies],
-    accepted_countries: [...definition.supported_countries],
-  })
+  for (const { definition } of connectors.values()) {
+    await createPaymentService(inAccount, {
+      display_name: definition.display_name,
+      payment_service_definition_id: definition.id,
+      fields: [{ key: 'merchant_id', value: 'florin-dev' }],
+      accepted_currencies: [...definition.supported_currencies],
+      accepted_countries: [...definition.supported_countries],
+      three_d_secure_enabled: definition.supported_features.three_d_secure_hosted,
+      settlement_reporting_enabled: definition.supported_features.settlement_reporting,
+    })
+  }
 }
 
 async function readKeptKeyPair(files: DevFiles): Promise<DevKeyPair | undefined> {

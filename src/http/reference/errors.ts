@@ -1,4 +1,4 @@
-import { anchor, html, type Html, join, type Part } from './html.ts'
+import { anchor, html, type Html, join, type Part } from '../../html.ts'
 import { inline } from './markdown.ts'
 import { contentOf, type OpenApi, type Reference, resolve, type Response, type Schema } from './openapi.ts'
 import { shapeOf } from './shape.ts'

@@ -1,5 +1,5 @@
 import type { Direction } from './example.ts'
-import { anchor, html, type Html, join, type Part } from './html.ts'
+import { anchor, html, type Html, join, type Part } from '../../html.ts'
 import { inline, markdown } from './markdown.ts'
 import type { OpenApi, Parameter, Schema, SchemaObject } from './openapi.ts'
 import { mapOf, type Shape, shapeOf, typeOf } from './shape.ts'

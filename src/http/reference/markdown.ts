@@ -1,4 +1,4 @@
-import { html, type Html, type Part } from './html.ts'
+import { html, type Html, type Part } from '../../html.ts'
 
 const inlinePattern = /`([^`]+)`|\*\*(.+?)\*\*|\[([^\]]+)\]\(([^()\s]+)\)/g
 // Anything else, such as javascript:, stays text.

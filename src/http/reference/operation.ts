@@ -2,7 +2,7 @@ import { curl } from './curl.ts'
 import { errorList } from './errors.ts'
 import { mediaExample } from './example.ts'
 import { fields, parameterTable, typeLabel } from './fields.ts'
-import { anchor, html, type Html, join, type Part } from './html.ts'
+import { anchor, html, type Html, join, type Part } from '../../html.ts'
 import { markdown } from './markdown.ts'
 import {
   type MediaType,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { exampleOf } from './example.ts'
-import { render } from './html.ts'
+import { render } from '../../html.ts'
 import { inline, markdown } from './markdown.ts'
 import { asOpenApi } from './openapi.ts'
 import { renderReference } from './page.ts'

@@ -1,6 +1,6 @@
 import { errorId } from './errors.ts'
 import { component, schemaId } from './fields.ts'
-import { anchor, html, type Html, join, type Part, render } from './html.ts'
+import { anchor, html, type Html, join, type Part, render } from '../../html.ts'
 import { markdown } from './markdown.ts'
 import { asOpenApi, methods, type OpenApi, type PathItem, resolve, type SecurityScheme } from './openapi.ts'
 import { badge, type Entry, operationCard, titleOf, webhookCard } from './operation.ts'

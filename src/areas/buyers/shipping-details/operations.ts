@@ -2,7 +2,7 @@ import { accountOf, type Context } from '../../../context.ts'
 import { notFound } from '../../../errors.ts'
 import type { EventName } from '../../../events/catalog.ts'
 import { emit } from '../../../events/outbox.ts'
-import { newId, timeOfId } from '../../../ids.ts'
+import { timeOfId } from '../../../ids.ts'
 import { transact, violates } from '../../../platform/postgres.ts'
 import { audit } from '../../audit-logs/operations.ts'
 import { presentAddress } from '../operations.ts'
@@ -39,7 +39,7 @@ export async function createShippingDetails(
   buyerId: string,
   input: NewShippingDetails,
 ): Promise<ShippingDetails> {
-  const id = newId()
+  const id = ctx.newId()
   const createdAt = timeOfId(id)
   try {
     return await transact(ctx, async (ctx) => {

@@ -1,7 +1,7 @@
 import { findRecentBinFacts } from '../../../cards/bins.ts'
 import { cardProblems, describeCard } from '../../../cards/describe.ts'
 import { cardFacts } from '../../../cards/facts.ts'
-import type { Context } from '../../../context.ts'
+import { actingUpon, type Context } from '../../../context.ts'
 import { invalidBody, notFound, ValidationFailure } from '../../../errors.ts'
 import { transact } from '../../../platform/postgres.ts'
 import type { CardDetails, CardFields, SecureFields, StoredFields } from '../schema.ts'
@@ -9,11 +9,13 @@ import { findSession, hasStoredMethod, type SessionRow, setCard, setStoredMethod
 import { forgetCard, securityCode } from './pay.ts'
 import { auditSession } from './sessions.ts'
 
-/** The id is the credential: it finds its session in whatever account it is, and from there on that account is all there is. */
-async function admit(ctx: Context, id: string): Promise<{ ctx: Context; session: SessionRow }> {
-  const session = await findSession(ctx.db, 'all', id, ctx.now())
+/** The id is the credential: it finds its session in whatever account it is, and from there on that account is all there is, and its time. */
+async function admit(open: Context, id: string): Promise<{ ctx: Context; session: SessionRow }> {
+  const session = await findSession(open.db, 'all', id, open.now())
   if (!session) throw notFound()
-  return { ctx: { ...ctx, accounts: [session.merchant_account_id] }, session }
+  const ctx = actingUpon(open, session.merchant_account_id)
+  if (session.expires_at <= ctx.now()) throw notFound()
+  return { ctx, session }
 }
 
 /** What a buyer typed into the page of a merchant. Sent again, it takes the place of what was there. */
@@ -61,10 +63,11 @@ async function chooseStored(ctx: Context, session: SessionRow, method: StoredFie
   )
 }
 
-/** None takes the place of an earlier one too. */
+/** None takes the place of an earlier one too. The vault goes by real time. */
 async function keepCode(ctx: Context, session: SessionRow, code: string | null | undefined): Promise<void> {
   const reference = referenceOf(session)
-  if (code) await ctx.vault.storeWaiting(reference, { [securityCode]: code }, session.expires_at)
+  const leftMs = session.expires_at.getTime() - ctx.now().getTime()
+  if (code) await ctx.vault.storeWaiting(reference, { [securityCode]: code }, new Date(Date.now() + leftMs))
   else await ctx.vault.remove([reference], [securityCode])
 }
 

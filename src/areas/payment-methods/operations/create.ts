@@ -1,27 +1,30 @@
 import { cardProblems, describeCard } from '../../../cards/describe.ts'
 import { accountOf, type Context } from '../../../context.ts'
 import { duplicateRecord, type ErrorDetail, invalidBody, notFound, ValidationFailure } from '../../../errors.ts'
-import { newId, timeOfId } from '../../../ids.ts'
+import { timeOfId } from '../../../ids.ts'
 import { auditEntry } from '../../audit-logs/operations.ts'
 import { findBuyerByReference } from '../../buyers/operations.ts'
 import type { Buyer } from '../../buyers/schema.ts'
 import { openSession } from '../../checkout/operations/pay.ts'
-import type { NewCard, NewPaymentMethod, PaymentMethod } from '../schema.ts'
+import { enrolMethod } from '../enrolments/operations.ts'
+import type { NewCard, NewFromSession, NewPaymentMethod, PaymentMethod } from '../schema.ts'
 import { findIdByExternalIdentifier } from '../store.ts'
 import { forgetNumber } from './change.ts'
 import { present } from './present.ts'
 import { storeRow } from './store-row.ts'
 
-/** Stores a card, or the one that was sent to a checkout session. */
+/** Stores a card, or the one that was sent to a checkout session; a redirect method is its buyer's to approve. */
 export async function createPaymentMethod(ctx: Context, input: NewPaymentMethod): Promise<PaymentMethod> {
-  return storeCard(ctx, input.method === 'card' ? input : await cardOfSession(ctx, input))
+  if (input.method === 'card') return storeCard(ctx, input)
+  if (input.method === 'checkout-session') return storeCard(ctx, await cardOfSession(ctx, input))
+  const buyer = await findBuyer(ctx, input)
+  const problems = buyerProblems(input, buyer)
+  if (problems.length > 0) throw new ValidationFailure(problems)
+  return enrolMethod(ctx, input, buyer ?? null)
 }
 
 /** The session stays as it is: storing charges nothing, and its security code is for a payment. */
-async function cardOfSession(
-  ctx: Context,
-  { id, method: _method, ...rest }: Exclude<NewPaymentMethod, NewCard>,
-): Promise<NewCard> {
+async function cardOfSession(ctx: Context, { id, method: _method, ...rest }: NewFromSession): Promise<NewCard> {
   const session = await openSession(ctx, id)
   if (!session) throw notFound()
   const { instrument } = session
@@ -40,7 +43,7 @@ async function storeCard(ctx: Context, input: NewCard): Promise<PaymentMethod> {
   const problems = [...cardProblems(input), ...buyerProblems(input, buyer)]
   if (problems.length > 0) throw new ValidationFailure(problems)
 
-  const id = newId()
+  const id = ctx.newId()
   const reference = { merchantAccountId, id }
   // Before the transaction: a slow vault must not hold a database connection. Should we die here, the sweep removes its row.
   const { fingerprint } = await ctx.vault.storeCard(reference, input.number)
@@ -65,7 +68,9 @@ async function storeCard(ctx: Context, input: NewCard): Promise<PaymentMethod> {
   throw duplicateRecord('A payment method with this external identifier exists already', holder || null)
 }
 
-function buyerProblems({ buyer_id, buyer_external_identifier }: NewCard, buyer: Buyer | undefined): ErrorDetail[] {
+type Owned = Pick<NewCard, 'buyer_id' | 'buyer_external_identifier'>
+
+function buyerProblems({ buyer_id, buyer_external_identifier }: Owned, buyer: Buyer | undefined): ErrorDetail[] {
   const named = [
     ...(buyer_id ? ['/buyer_id'] : []),
     ...(buyer_external_identifier ? ['/buyer_external_identifier'] : []),
@@ -83,7 +88,7 @@ function buyerProblems({ buyer_id, buyer_external_identifier }: NewCard, buyer: 
   }))
 }
 
-async function findBuyer(ctx: Context, { buyer_id, buyer_external_identifier }: NewCard): Promise<Buyer | undefined> {
+async function findBuyer(ctx: Context, { buyer_id, buyer_external_identifier }: Owned): Promise<Buyer | undefined> {
   if (Boolean(buyer_id) === Boolean(buyer_external_identifier)) return undefined
   return findBuyerByReference(ctx, {
     id: buyer_id ?? undefined,

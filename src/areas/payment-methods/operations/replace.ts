@@ -87,17 +87,17 @@ export async function replaceDeclined(
   } catch (error) {
     ctx.log.warn('a waiting card replacement is applied later', { resource_id: id, error })
     const payload = { merchantAccountId, id, errorCode }
-    await enqueue(ctx.db, { kind: replaceDeclinedKind, key: id, payload, runAt: ctx.now() })
+    await enqueue(ctx.db, { kind: replaceDeclinedKind, key: id, payload, runAt: new Date() })
   }
 }
 
 export const replaceDeclinedKind = 'card-replacement'
 
-/** Applies replacements of cards that have expired meanwhile. Returns how many. */
-export async function replaceExpired(ctx: System, signal: AbortSignal): Promise<number> {
+/** Applies replacements of cards in these accounts that have expired meanwhile. Returns how many. */
+export async function replaceExpired(ctx: System & Pick<Context, 'accounts'>, signal: AbortSignal): Promise<number> {
   let count = 0
   while (!signal.aborted) {
-    const due = await findExpiredWithReplacement(ctx.db, ctx.now(), 100)
+    const due = await findExpiredWithReplacement(ctx.db, ctx.accounts, ctx.now(), 100)
     let applied = 0
     for (const { merchant_account_id, id } of due) {
       if (await triggerReplacement(ctx, merchant_account_id, id, 'expired')) applied += 1

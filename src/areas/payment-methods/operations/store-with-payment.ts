@@ -1,7 +1,7 @@
 import { describeCard } from '../../../cards/describe.ts'
 import { accountOf, type Context } from '../../../context.ts'
 import { duplicateRecord } from '../../../errors.ts'
-import { newId, timeOfId } from '../../../ids.ts'
+import { timeOfId } from '../../../ids.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { auditEntry } from '../../audit-logs/operations.ts'
 import { findIdByExternalIdentifier, type NewCardRow } from '../store.ts'
@@ -22,7 +22,7 @@ export async function beginStoring(
   buyerId: string | null,
 ): Promise<Storing> {
   const merchantAccountId = accountOf(ctx)
-  const id = newId()
+  const id = ctx.newId()
   const facts = await describeCard(ctx, card)
   const { fingerprint } = await ctx.vault.storeCard({ merchantAccountId, id }, card.number)
   await failpoint('create: number stored')

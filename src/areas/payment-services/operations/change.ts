@@ -1,7 +1,7 @@
 import type { PaymentServiceDefinition } from '../../../connectors/payment.ts'
 import { accountOf, type Context } from '../../../context.ts'
 import { invalidBody, notFound, ValidationFailure } from '../../../errors.ts'
-import { newId, timeOfId } from '../../../ids.ts'
+import { timeOfId } from '../../../ids.ts'
 import { transact } from '../../../platform/postgres.ts'
 import type { SecretReference } from '../../../vault/client.ts'
 import { audit } from '../../audit-logs/operations.ts'
@@ -33,7 +33,7 @@ export async function createPaymentService(ctx: Context, input: NewPaymentServic
     const message = 'There is no such payment service definition'
     throw invalidBody('/payment_service_definition_id', 'value_error.unknown', message)
   }
-  const id = newId()
+  const id = ctx.newId()
   const createdAt = timeOfId(id)
   const { display_name, accepted_currencies, accepted_countries } = input
   const blank = { ...defaultSwitches, ...noFields, merchant_profile: null }
@@ -158,5 +158,5 @@ async function record(
     name: row.display_name,
     merchantAccountId: row.merchant_account_id,
   })
-  return present(row)
+  return present(row, ctx.baseUrl)
 }

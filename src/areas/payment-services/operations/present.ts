@@ -1,8 +1,9 @@
 import type { PaymentService } from '../schema.ts'
 import type { PaymentServiceRow } from '../store.ts'
+import { notificationUrl } from './routing.ts'
 
 /** Secrets are not even in the row. */
-export function present(row: PaymentServiceRow): PaymentService {
+export function present(row: PaymentServiceRow, baseUrl: string): PaymentService {
   return {
     type: 'payment-service',
     id: row.id,
@@ -22,7 +23,7 @@ export function present(row: PaymentServiceRow): PaymentService {
     settlement_reporting_enabled: row.settlement_reporting_enabled,
     three_d_secure_enabled: row.three_d_secure_enabled,
     merchant_profile: row.merchant_profile,
-    webhook_url: null,
+    webhook_url: row.is_deleted ? null : notificationUrl(baseUrl, row.id),
     fields: presentFields(row.fields),
     reporting_fields: presentFields(row.reporting_fields),
     is_deleted: row.is_deleted,

@@ -29,6 +29,7 @@ export async function verifyCredentials(ctx: Context, input: VerifyCredentials):
     merchantAccountId: accountOf(ctx),
     serviceId: stored?.id ?? newId(),
     fields: state.fields,
+    notificationUrl: null,
     secrets: async () => ({ ...(stored && (await accessOf(ctx, stored).secrets())), ...given }),
   }
   const { valid } = await connector.verify(access)

@@ -3,10 +3,13 @@ import type { Context } from '../../../context.ts'
 import { gathering } from '../../../gathering.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { forgetNumber } from '../../payment-methods/operations/change.ts'
+import { ask } from '../../payment-services/operations/ask.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
 import { settleAuthorizations, type Settlement } from '../store/settle.ts'
-import { ask, orStillOpen } from './providers.ts'
+import { approvalFor, type PlannedApproval } from './approval.ts'
+import { orStillOpen } from './providers.ts'
+import { screen } from './screen.ts'
 import { settlementOf } from './settlement.ts'
 
 /**
@@ -34,16 +37,27 @@ export async function settle(
 }
 
 /** What a provider is told of a payment, but for who it is and what the call is called. */
-export type AuthorizeRequest = Omit<AuthorizeCall, 'service' | 'reference' | 'signal' | 'options'>
+export type AuthorizeRequest = Omit<AuthorizeCall, 'service' | 'reference' | 'signal' | 'options' | 'approval'>
 
 export interface Authorization {
   row: TransactionRow
   attempt: Pick<AttemptRow, 'id' | 'subject_id'>
   services: readonly UsableService[]
   request: AuthorizeRequest
+  approval: PlannedApproval | undefined
   options: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   storedMethodId: string | null
   key: { operation: string; key: string } | null
+}
+
+/** A provider that sends a buyer away who cannot come back has not understood the call. */
+const nowhereToReturn: Outcome = {
+  result: 'failed',
+  errorCode: 'invalid_service_response',
+  retriable: false,
+  providerReference: null,
+  rawCode: null,
+  rawDescription: null,
 }
 
 /**
@@ -52,22 +66,28 @@ export interface Authorization {
  */
 export async function authorize(
   ctx: Context,
-  { row: first, attempt: firstAttempt, services, request, options, storedMethodId, key }: Authorization,
+  { row: first, attempt: firstAttempt, services, request, approval, options, storedMethodId, key }: Authorization,
 ): Promise<{ row: TransactionRow; outcome: Outcome } | undefined> {
-  let row = first
+  const { row: screened, rejection } = await screen(ctx, first, services[0]?.antiFraud ?? null, request)
+  let row = screened
   let attempt = firstAttempt
   for (const [index, service] of services.entries()) {
     await failpoint('authorize: intent recorded')
-    const outcome = await ask(ctx, service, (connector, signal) =>
-      connector.authorize({
-        ...request,
-        service: service.access,
-        reference: attempt.id,
-        signal,
-        options: options[service.definitionId] ?? {},
-      }),
-    )
+    const asked = approvalFor(ctx, approval, service)
+    const answer =
+      rejection?.outcome ??
+      (await ask(ctx, service, (connector, signal) =>
+        connector.authorize({
+          ...request,
+          service: service.access,
+          reference: attempt.id,
+          signal,
+          approval: asked,
+          options: options[service.definitionId] ?? {},
+        }),
+      ))
     await failpoint('authorize: provider answered')
+    const outcome = answer.result === 'redirect' && !asked ? nowhereToReturn : answer
     const mayRetry = (outcome.result === 'declined' || outcome.result === 'failed') && outcome.retriable
     const settlement = settlementOf({
       row,
@@ -76,6 +96,8 @@ export async function authorize(
       next: mayRetry ? services[index + 1] : undefined,
       storedMethodId,
       now: ctx.now(),
+      newId: ctx.newId,
+      rejected: rejection?.timeline,
       key,
     })
     const after = await orStillOpen(ctx, row, () => settle(ctx, settlement))

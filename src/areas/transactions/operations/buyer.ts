@@ -1,6 +1,7 @@
+import type { AuthorizeCall } from '../../../connectors/payment.ts'
 import type { Context } from '../../../context.ts'
 import type { Problem } from '../../../sourcing.ts'
-import { presentBillingDetails, findBuyerByReference, presentAddress } from '../../buyers/operations.ts'
+import { findBuyerByReference, presentAddress, presentBillingDetails } from '../../buyers/operations.ts'
 import type { Buyer } from '../../buyers/schema.ts'
 import { findShippingDetails } from '../../buyers/shipping-details/operations.ts'
 import type { Payment } from '../schema/create.ts'
@@ -11,8 +12,8 @@ export interface Payer {
   stored: Buyer | undefined
   snapshot: TransactionBuyer | null
   shipping: TransactionShippingDetails | null
-  emailAddress: string | null
-  postalCode: string | null
+  /** What providers are told. */
+  contact: AuthorizeCall['buyer']
   problems: Problem[]
 }
 
@@ -39,12 +40,20 @@ export async function payer(ctx: Context, input: Payment): Promise<Payer> {
   return withShipping(ctx, input, buyer)
 }
 
+function contactOf(billing: Buyer['billing_details']): Payer['contact'] {
+  return {
+    firstName: billing?.first_name ?? null,
+    lastName: billing?.last_name ?? null,
+    emailAddress: billing?.email_address ?? null,
+    postalCode: billing?.address?.postal_code ?? null,
+  }
+}
+
 const nobody: Payer = {
   stored: undefined,
   snapshot: null,
   shipping: null,
-  emailAddress: null,
-  postalCode: null,
+  contact: contactOf(null),
   problems: [],
 }
 
@@ -79,8 +88,7 @@ export function ofBuyer(buyer: Buyer): Payer {
     ...nobody,
     stored: buyer,
     snapshot: { type, id, reconciliation_id, display_name, external_identifier, billing_details, account_number },
-    emailAddress: billing_details?.email_address ?? null,
-    postalCode: billing_details?.address?.postal_code ?? null,
+    contact: contactOf(billing_details),
   }
 }
 
@@ -110,8 +118,7 @@ function guest(input: Payment): Payer {
           address: presentAddress(shipping.address),
         }
       : null,
-    emailAddress: billing?.email_address ?? null,
-    postalCode: billing?.address?.postal_code ?? null,
+    contact: contactOf(billing),
     problems: shippingWithoutBuyer(input),
   }
 }

@@ -2,12 +2,12 @@ import type { Context } from '../../../context.ts'
 import { invalidBody, notFound } from '../../../errors.ts'
 import type { EventName } from '../../../events/catalog.ts'
 import { emit } from '../../../events/outbox.ts'
-import { newId } from '../../../ids.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { Rendered } from '../../../rendered.ts'
 import { audit } from '../../audit-logs/operations.ts'
 import { getMerchantAccount } from '../../merchant-accounts/operations.ts'
+import { ask } from '../../payment-services/operations/ask.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import { presentCapture } from '../captures/operations.ts'
 import { findCapture, insertCapture, updateCapture } from '../captures/store.ts'
@@ -39,7 +39,7 @@ import {
   unsupported,
   wrongState,
 } from './follow-up.ts'
-import { ask, orStillOpen } from './providers.ts'
+import { orStillOpen } from './providers.ts'
 import { renderAction, renderTransaction } from './render.ts'
 import { timelineEntry, transactionTarget } from './report.ts'
 import { finishKey } from './resolve.ts'
@@ -85,7 +85,7 @@ async function beginCapture(
   key: NewKey | null,
 ): Promise<Begun> {
   return await transact(ctx, async (ctx) => {
-    const captureId = newId()
+    const captureId = ctx.newId()
     const now = ctx.now()
     const found = await lockTransaction(ctx.db, ctx.accounts, id)
     if (!found) throw notFound()
@@ -126,7 +126,7 @@ async function beginCapture(
       cart_items: input.cart_items ? JSON.stringify(input.cart_items) : null,
       created_at: now,
     })
-    const attempt = newAttempt(row, 'capture', { service, amount, subjectId: captureId, key, now })
+    const attempt = newAttempt(ctx, row, 'capture', { service, amount, subjectId: captureId, key, now })
     await insertAttempt(ctx.db, attempt)
     await audit(ctx, 'captured', auditedAs(row))
     await failpoint('capture: intent not yet committed')
@@ -201,8 +201,8 @@ export async function settleCapture(
       if (result.status !== 'pending') {
         const context = { capture_id: attempt.subject_id, amount, ...result }
         await insertTimeline(ctx.db, row.merchant_account_id, [
-          timelineEntry(id, `payment-connector-response-transaction-capture-${result.status}`, context),
-          timelineEntry(id, 'transaction-updated-status', { from: 'capture_pending', to: row.status }),
+          timelineEntry(ctx, id, `payment-connector-response-transaction-capture-${result.status}`, context),
+          timelineEntry(ctx, id, 'transaction-updated-status', { from: 'capture_pending', to: row.status }),
         ])
       }
     }

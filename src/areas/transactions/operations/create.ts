@@ -1,27 +1,30 @@
+import { nextCheckMs } from '../../../asking.ts'
 import { accountOf, type Context } from '../../../context.ts'
 import { ValidationFailure } from '../../../errors.ts'
-import { newId, timeOfId } from '../../../ids.ts'
+import { timeOfId } from '../../../ids.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { Rendered } from '../../../rendered.ts'
 import { auditEntry } from '../../audit-logs/operations.ts'
 import { findBuyerByReference } from '../../buyers/operations.ts'
 import { forgetCard, takeSecurityCode } from '../../checkout/operations/pay.ts'
-import { beginStoring } from '../../payment-methods/operations/store-with-payment.ts'
 import { replaceDeclined } from '../../payment-methods/operations/replace.ts'
-import { findUsableServices } from '../../payment-services/operations/routing.ts'
-import { isRefused, nextCheckMs } from '../rules.ts'
+import { beginStoring } from '../../payment-methods/operations/store-with-payment.ts'
+import { findUsableServices, type UsableService } from '../../payment-services/operations/routing.ts'
+import { isRefused } from '../rules.ts'
 import type { NewTransaction } from '../schema/create.ts'
 import type { KeyRow } from '../store/keys.ts'
 import { findTransaction } from '../store/transactions.ts'
+import { planApproval } from './approval.ts'
 import { authorize } from './authorize.ts'
-import { auditedAs } from './capture.ts'
 import { ofBuyer, payer } from './buyer.ts'
+import { auditedAs } from './capture.ts'
 import { findAnswer, newKey, repeatAnswer } from './idempotency.ts'
-import { instrumentOf, instrumentProblems } from './instrument.ts'
-import { newRow, requestProblems } from './new-row.ts'
-import { finishKey } from './resolve.ts'
+import { type Instrument, instrumentOf, instrumentProblems, providerMethod } from './instrument.ts'
+import { countryOf, newRow, requestProblems } from './new-row.ts'
+import { firstStatementAt } from '../statements/operations/ingest.ts'
 import { recordIntent } from './record.ts'
 import { renderTransaction } from './render.ts'
+import { finishKey } from './resolve.ts'
 import { openPayment, sessionConflict } from './session.ts'
 
 /** Charges a card, or reserves the money on it. */
@@ -42,18 +45,23 @@ export async function createTransaction(
   if (opened.refusal) throw opened.refusal
   const { payment: input, session } = opened
   const serviceId = input.payment_service_id ?? undefined
-  const [services, named, instrument] = await Promise.all([
-    findUsableServices(ctx, { method: 'card', currency: input.currency, country: input.country ?? null, serviceId }),
+  const wanted = { method: providerMethod(input), currency: input.currency, country: countryOf(input), serviceId }
+  const [found, named, instrument] = await Promise.all([
+    findUsableServices(ctx, wanted),
     payer(ctx, input),
     instrumentOf(ctx, input),
   ])
+  const services = instrument.enrolment ? await findEnrolled(ctx, wanted, instrument) : found
   // A stored card that somebody owns is paid with by its owner.
   const owner =
     named.snapshot || !instrument.buyerId ? undefined : await findBuyerByReference(ctx, { id: instrument.buyerId })
   const buyer = owner ? { ...ofBuyer(owner), problems: named.problems } : named
   const problems = [
     ...opened.problems,
-    ...requestProblems(input, { isServiceKnown: serviceId === undefined || services.length > 0 }),
+    ...requestProblems(input, {
+      isServiceKnown: serviceId === undefined || services.length > 0,
+      now: ctx.now(),
+    }),
     ...buyer.problems,
     ...instrumentProblems(input, instrument, buyer.stored),
   ]
@@ -68,21 +76,28 @@ export async function createTransaction(
   const card = input.payment_method.method === 'card' ? input.payment_method : undefined
   const [service] = services
   const storing = input.store && card && service ? await beginStoring(ctx, card, buyer.stored?.id ?? null) : undefined
-  const id = newId()
+  const id = ctx.newId()
   const methodId = storing?.id ?? instrument.id
-  const row = newRow(ctx, { id, input, buyer, instrument, service, methodId, sessionId: session?.id ?? null })
+  const approval = instrument.enrolment ? undefined : planApproval(input, services, ctx.now())
+  const row = newRow(ctx, { id, input, buyer, instrument, service, methodId, sessionId: session?.id ?? null, approval })
   const attempt = service && {
-    id: newId(),
-    subject_id: input.intent === 'capture' ? newId() : null,
+    id: ctx.newId(),
+    subject_id: input.intent === 'capture' ? ctx.newId() : null,
     payment_service_id: service.id,
     next_check_at: new Date(timeOfId(id).getTime() + nextCheckMs(0)),
   }
   await failpoint('create: intent not yet recorded')
   const recording = {
-    intention: { transaction: row, attempt: attempt ?? null, key, usedMethodId: methodId },
+    intention: {
+      transaction: row,
+      attempt: attempt ?? null,
+      key,
+      usedMethodId: methodId,
+      statementAt: firstStatementAt(row, services),
+    },
     entry: auditEntry(ctx, 'created', auditedAs(row)),
   }
-  const recorded = await recordIntent(ctx, recording, { storing, session })
+  const recorded = await recordIntent(ctx, recording, { storing, session, approval })
   if (recorded === 'key taken' && key) return repeatAnswer(ctx, key, finish)
   if (recorded === 'session used') {
     throw sessionConflict('The checkout session was used already, or changed while this payment was made')
@@ -96,18 +111,24 @@ export async function createTransaction(
     request: {
       amount: input.amount,
       currency: input.currency,
-      country: input.country ?? null,
+      country: row.country,
       intent: row.intent,
-      asyncCapture: input.async_capture ?? false,
+      asyncCapture: (input.async_capture ?? false) && instrument.card !== null,
       // Not before the session is this payment's own: another one would go without its code.
-      card: session ? { ...instrument.card, securityCode: await takeSecurityCode(ctx, session.id) } : instrument.card,
-      buyer: { emailAddress: buyer.emailAddress, postalCode: buyer.postalCode ?? session?.postalCode ?? null },
+      card:
+        session && instrument.card
+          ? { ...instrument.card, securityCode: await takeSecurityCode(ctx, session.id) }
+          : instrument.card,
+      buyer: { ...buyer.contact, postalCode: buyer.contact.postalCode ?? session?.postalCode ?? null },
+      externalIdentifier: row.external_identifier,
+      enrolment: instrument.enrolment?.reference ?? null,
       paymentSource: row.payment_source,
       merchantInitiated: row.merchant_initiated,
       isSubsequentPayment: row.is_subsequent_payment,
       previousSchemeTransactionId: input.previous_scheme_transaction_id ?? instrument.schemeTransactionId,
       statementDescriptor: input.statement_descriptor ?? null,
     },
+    approval,
     options: input.connection_options ?? {},
     storedMethodId: storing?.id ?? null,
     key,
@@ -118,6 +139,16 @@ export async function createTransaction(
   if (instrument.id) await replaceDeclined(ctx, merchantAccountId, instrument.id, decided.row.error_code)
   await failpoint('create: not yet answered')
   return new Rendered(renderTransaction(decided.row))
+}
+
+/** A method that its buyer approved is good with the provider it was approved for, and no other. */
+async function findEnrolled(
+  ctx: Context,
+  wanted: Parameters<typeof findUsableServices>[1],
+  { snapshot, enrolment }: Instrument,
+): Promise<UsableService[]> {
+  if (wanted.serviceId !== undefined && wanted.serviceId !== enrolment?.serviceId) return []
+  return findUsableServices(ctx, { ...wanted, method: snapshot.method, serviceId: enrolment?.serviceId })
 }
 
 /** The request without what must not be kept: the number by its fingerprint, which has a key, and no security code. */

@@ -1,10 +1,9 @@
+import { nextCheckMs } from '../../../asking.ts'
 import type { Answered, FollowUpCall, Outcome } from '../../../connectors/payment.ts'
 import type { Context } from '../../../context.ts'
 import { ApiError } from '../../../errors.ts'
-import { newId } from '../../../ids.ts'
 import type { Rendered } from '../../../rendered.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
-import { nextCheckMs } from '../rules.ts'
 import { closeAttempt, type NewAttempt } from '../store/attempts.ts'
 import { insertKey, type KeyRow } from '../store/keys.ts'
 import type { NewKey } from '../store/record.ts'
@@ -16,7 +15,7 @@ import type { ActionResult } from './render.ts'
 
 /** What capture, void and refund have in common: a promise on record, the call, and what became of it. */
 
-export type System = Pick<Context, 'db' | 'vault' | 'connectors' | 'now' | 'log'>
+export type System = Pick<Context, 'db' | 'vault' | 'connectors' | 'now' | 'newId' | 'log'>
 export type FollowUpOutcome = Outcome | { result: 'never_arrived' }
 
 /** Runs `work` at most once for a key; who comes again gets the first answer. */
@@ -77,6 +76,7 @@ export const callOf = ({ row, attempt, service }: Begun, signal: AbortSignal): F
 })
 
 export const newAttempt = (
+  ctx: Pick<Context, 'newId'>,
   row: TransactionRow,
   action: Action,
   {
@@ -89,7 +89,7 @@ export const newAttempt = (
 ): NewAttempt => ({
   merchant_account_id: row.merchant_account_id,
   transaction_id: row.id,
-  id: newId(),
+  id: ctx.newId(),
   action,
   subject_id: subjectId,
   payment_service_id: service.id,

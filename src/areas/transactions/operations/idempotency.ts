@@ -75,7 +75,7 @@ const otherRequest = () =>
   })
 
 /** An hour longer than promised, so that nobody who asks at the last moment finds it half gone. */
-export async function forgetOldKeys(ctx: Pick<Context, 'db' | 'now'>, signal: AbortSignal): Promise<void> {
+export async function forgetOldKeys(ctx: Pick<Context, 'db' | 'accounts' | 'now'>, signal: AbortSignal): Promise<void> {
   const before = new Date(ctx.now().getTime() - keptMs - 60 * 60 * 1000)
-  while (!signal.aborted && (await deleteOldKeys(ctx.db, before, 1_000)) === 1_000);
+  while (!signal.aborted && (await deleteOldKeys(ctx.db, ctx.accounts, before, 1_000)) === 1_000);
 }

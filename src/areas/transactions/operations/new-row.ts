@@ -5,11 +5,15 @@ import { type Problem, sourcingProblems } from '../../../sourcing.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import type { Payment } from '../schema/create.ts'
 import type { TransactionRow } from '../store/rows.ts'
+import { approvalProblems, type PlannedApproval } from './approval.ts'
 import type { Payer } from './buyer.ts'
 import type { Instrument } from './instrument.ts'
 import { rendering, renderDetailsFixed, renderMethod, renderService, renderSummaryFixed } from './render.ts'
 
-export function requestProblems(input: Payment, { isServiceKnown }: { isServiceKnown: boolean }): Problem[] {
+export function requestProblems(
+  input: Payment,
+  { isServiceKnown, now }: { isServiceKnown: boolean; now: Date },
+): Problem[] {
   const problems: Problem[] = sourcingProblems({
     payment_source: input.payment_source ?? 'ecommerce',
     merchant_initiated: input.merchant_initiated ?? false,
@@ -35,10 +39,44 @@ export function requestProblems(input: Payment, { isServiceKnown }: { isServiceK
     problems.push({
       pointer: '/payment_service_id',
       type: 'value_error.unknown',
-      message: 'There is no active payment service of this id that takes cards, the currency and the country',
+      message: 'There is no active payment service of this id that takes the method, the currency and the country',
     })
   }
-  return problems
+  return [...problems, ...approvalProblems(input, now), ...redirectMethodProblems(input)]
+}
+
+/** A redirect method says itself where and in what it pays. */
+function redirectMethodProblems({ payment_method: method, currency, country, store }: Payment): Problem[] {
+  if (!('currency' in method)) return []
+  return [
+    ...(method.currency === currency
+      ? []
+      : [
+          {
+            pointer: '/payment_method/currency',
+            type: 'value_error.conflict',
+            message: `Must be ${currency}, as the transaction's`,
+          },
+        ]),
+    ...(!country || method.country === country
+      ? []
+      : [
+          {
+            pointer: '/payment_method/country',
+            type: 'value_error.conflict',
+            message: `Must be ${country}, as the transaction's`,
+          },
+        ]),
+    ...(store
+      ? [
+          {
+            pointer: '/store',
+            type: 'value_error.unsupported',
+            message: 'Store a redirect method by POST /payment-methods first, and pay with its id',
+          },
+        ]
+      : []),
+  ]
 }
 
 /** Options for a simulator may name card numbers; nothing that looks like one is kept. */
@@ -51,6 +89,9 @@ export function keptOptions(options: object | null | undefined): string | null |
   })
 }
 
+export const countryOf = ({ country, payment_method: method }: Payment): string | null =>
+  country ?? ('country' in method ? method.country : null)
+
 export interface NewRowInput {
   id: string
   input: Payment
@@ -60,19 +101,20 @@ export interface NewRowInput {
   /** Of a stored method, or one that is about to be. */
   methodId: string | null
   sessionId: string | null
+  approval: PlannedApproval | undefined
 }
 
 /** The transaction before anybody was asked. Without a provider to ask it has failed already. */
 export function newRow(ctx: Context, { id, input, buyer, instrument, service, ...ids }: NewRowInput): TransactionRow {
-  const { methodId, sessionId } = ids
+  const { methodId, sessionId, approval } = ids
   const createdAt = timeOfId(id)
   const fixed = {
     currency: input.currency,
     amount: input.amount,
-    country: input.country ?? null,
+    country: countryOf(input),
     intent: input.intent ?? ('authorize' as const),
-    method: 'card',
-    instrument_type: 'pan',
+    method: instrument.snapshot.method,
+    instrument_type: instrument.type,
   }
   const sourcing = {
     payment_source: input.payment_source ?? ('ecommerce' as const),
@@ -114,8 +156,10 @@ export function newRow(ctx: Context, { id, input, buyer, instrument, service, ..
     captured_at: null,
     voided_at: null,
     canceled_at: null,
-    approval_expires_at: input.approval_expires_at ? new Date(input.approval_expires_at) : null,
+    approval_expires_at: approval?.expiresAt ?? null,
     buyer_approval_timedout_at: null,
+    three_d_secure: null,
+    anti_fraud_decision: null,
     metadata: input.metadata ? JSON.stringify(input.metadata) : null,
     connection_options: keptOptions(input.connection_options) ?? null,
     summary: renderSummaryFixed({
@@ -149,7 +193,7 @@ export function newRow(ctx: Context, { id, input, buyer, instrument, service, ..
           type: 'payment-service',
           id: service.id,
           display_name: service.displayName,
-          method: 'card',
+          method: instrument.snapshot.method,
           payment_service_definition_id: service.definitionId,
         })
       : null,

@@ -8,9 +8,11 @@ import { type AuditEntry, auditing } from '../../audit-logs/operations.ts'
 import { claimSession, type OpenedSession } from '../../checkout/operations/pay.ts'
 import { forgetNumber } from '../../payment-methods/operations/change.ts'
 import { insertStoring, type Storing } from '../../payment-methods/operations/store-with-payment.ts'
+import { insertApproval } from '../store/approvals.ts'
 import { findKey, storeAnswer } from '../store/keys.ts'
 import { type Intention, type NewKey, recordPayments } from '../store/record.ts'
 import { insertTimeline } from '../store/transactions.ts'
+import type { PlannedApproval } from './approval.ts'
 import { KeyTaken } from './idempotency.ts'
 import { renderTransaction } from './render.ts'
 import { timelineEntry, transactionTarget } from './report.ts'
@@ -37,16 +39,21 @@ const record = gathering<Recording, boolean>(
 class SessionUsed extends Error {}
 
 /**
- * Writes down what is about to be tried: the payment, the card that is kept should it succeed, and the checkout session that becomes its own.
+ * Writes down what is about to be tried: the payment, the card that is kept should it succeed, the checkout session that becomes its own, and
+ * where its buyer would come back to.
  * All of it or nothing.
  */
 export async function recordIntent(
   ctx: Context,
   recording: Recording,
-  { storing, session }: { storing: Storing | undefined; session: OpenedSession | undefined },
+  {
+    storing,
+    session,
+    approval,
+  }: { storing: Storing | undefined; session: OpenedSession | undefined; approval: PlannedApproval | undefined },
 ): Promise<'recorded' | 'key taken' | 'session used'> {
   const { attempt, key, transaction } = recording.intention
-  const isAlone = !storing && !session
+  const isAlone = !storing && !session && !approval
   if (!attempt || isAlone) {
     const isRecorded = await (attempt ? record(ctx.db, ctx.accounts, recording) : recordFailed(ctx, recording))
     return isRecorded ? 'recorded' : 'key taken'
@@ -56,6 +63,11 @@ export async function recordIntent(
       if (storing) await insertStoring(ctx, storing)
       if (!(await record(ctx.db, ctx.accounts, recording))) throw new KeyTaken()
       if (session && !(await claimSession(ctx, session, transaction.id))) throw new SessionUsed()
+      if (approval) {
+        const { id, merchant_account_id, created_at } = transaction
+        const row = { merchant_account_id, transaction_id: id, id: approval.id, redirect_url: approval.redirectUrl }
+        await insertApproval(ctx.db, row, created_at)
+      }
       await failpoint('create: intent not yet committed')
     })
     return 'recorded'
@@ -81,7 +93,7 @@ async function recordFailed(ctx: Context, recording: Recording): Promise<boolean
   return await transact(ctx, async (ctx) => {
     if (!(await record(ctx.db, ctx.accounts, recording))) return false
     await insertTimeline(ctx.db, row.merchant_account_id, [
-      timelineEntry(row.id, 'transaction-updated-status', { to: row.status, error_code: row.error_code }),
+      timelineEntry(ctx, row.id, 'transaction-updated-status', { to: row.status, error_code: row.error_code }),
     ])
     await emit(ctx, 'transaction.failed', {
       target: transactionTarget(row),

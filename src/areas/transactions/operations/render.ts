@@ -1,8 +1,10 @@
+import type { ThreeDSecureOutcome } from '../../../connectors/payment.ts'
 import { reconciliationIdOf } from '../../../ids.ts'
 import { createProjection } from '../../../project.ts'
 import {
   DetailsFixed,
   SummaryFixed,
+  ThreeDSecureSummary,
   TransactionPaymentMethod,
   TransactionPaymentService,
 } from '../schema/transaction.ts'
@@ -17,6 +19,7 @@ export const rendering = 1
 const projectSummary = createProjection(SummaryFixed)
 const projectDetails = createProjection(DetailsFixed)
 const projectMethod = createProjection<TransactionPaymentMethod>(TransactionPaymentMethod)
+const projectThreeDSecure = createProjection<ThreeDSecureSummary>(ThreeDSecureSummary)
 const projectService = createProjection<TransactionPaymentService>(TransactionPaymentService)
 
 /** Without its braces, to be joined with the rest. */
@@ -25,6 +28,15 @@ const inner = (value: unknown) => JSON.stringify(value).slice(1, -1)
 export const renderSummaryFixed = (value: object) => inner(projectSummary(value))
 export const renderDetailsFixed = (value: object) => inner(projectDetails(value))
 export const renderMethod = (value: TransactionPaymentMethod) => JSON.stringify(projectMethod(value))
+export const renderThreeDSecure = ({ response_data: data, ...outcome }: ThreeDSecureOutcome) =>
+  JSON.stringify(
+    projectThreeDSecure({
+      ...outcome,
+      response_data: data && { ...data, transaction_reason: null, cardholder_info: null },
+      error_data: null,
+      amount: null,
+    }),
+  )
 export const renderService = (value: TransactionPaymentService) => JSON.stringify(projectService(value))
 
 /**
@@ -84,8 +96,8 @@ export const renderSummary = (row: SummaryRow) => `{${summaryFields(row)}}`
 export function renderTransaction(row: TransactionRow): string {
   return (
     `{${summaryFields(row)},"auth_response_code":${text(row.auth_response_code)},"avs_response_code":${text(row.avs_response_code)},` +
-    `"cvv_response_code":${text(row.cvv_response_code)},"anti_fraud_decision":null,"scheme_transaction_id":${text(row.scheme_transaction_id)},` +
-    `"transaction_link_id":null,"three_d_secure":null,"payment_service_transaction_id":${text(row.payment_service_transaction_id)},` +
+    `"cvv_response_code":${text(row.cvv_response_code)},"anti_fraud_decision":${text(row.anti_fraud_decision)},"scheme_transaction_id":${text(row.scheme_transaction_id)},` +
+    `"transaction_link_id":null,"three_d_secure":${row.three_d_secure ?? 'null'},"payment_service_transaction_id":${text(row.payment_service_transaction_id)},` +
     `"additional_identifiers":{},"metadata":${row.metadata ?? 'null'},"authorized_at":${moment(row.authorized_at)},` +
     `"captured_at":${moment(row.captured_at)},"voided_at":${moment(row.voided_at)},"canceled_at":${moment(row.canceled_at)},` +
     `"approval_expires_at":${moment(row.approval_expires_at)},"buyer_approval_timedout_at":${moment(row.buyer_approval_timedout_at)},` +

@@ -1,4 +1,5 @@
 import type { EventName, EventTarget } from '../../../events/catalog.ts'
+import type { Clock } from '../../../clocks.ts'
 import { newId, timeOfId } from '../../../ids.ts'
 import type { TimelineEntry, TransactionRow } from '../store/rows.ts'
 
@@ -27,7 +28,7 @@ export function transactionTarget(row: TransactionRow): EventTarget<'transaction
   }
 }
 
-/** An event as the statements take it that write it together with the change. */
+/** An event as the statements take it that write it together with the change. Like all logs it goes by real time. */
 export interface NewEvent {
   id: string
   transaction_id: string
@@ -60,10 +61,11 @@ export const transactionEvent = (name: TransactionEvent, row: TransactionRow): N
 
 /** A line of the timeline. The context is for people who look into one payment: codes and amounts, never card data. */
 export function timelineEntry(
+  clock: Pick<Clock, 'newId'>,
   transactionId: string,
   name: string,
   context: Readonly<Record<string, unknown>>,
 ): TimelineEntry {
-  const id = newId()
+  const id = clock.newId()
   return { transaction_id: transactionId, id, name, context: JSON.stringify(context), created_at: timeOfId(id) }
 }

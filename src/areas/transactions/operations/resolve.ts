@@ -1,9 +1,12 @@
+import type { Outcome, Redirect } from '../../../connectors/payment.ts'
 import type { Context } from '../../../context.ts'
 import { notFound } from '../../../errors.ts'
 import { Rendered } from '../../../rendered.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { findStoredMethod } from '../../payment-methods/operations/cards.ts'
 import { replaceDeclined } from '../../payment-methods/operations/replace.ts'
+import { ask } from '../../payment-services/operations/ask.ts'
+import type { UsableService } from '../../payment-services/operations/routing.ts'
 import { settleRefund } from '../refunds/operations.ts'
 import { claimDueAttempts, findOpenAttempts } from '../store/attempts.ts'
 import { type KeyRow, storeAnswer } from '../store/keys.ts'
@@ -12,19 +15,22 @@ import { findTransaction } from '../store/transactions.ts'
 import { settle } from './authorize.ts'
 import { settleCapture } from './capture.ts'
 import { closeFollowUp, type FollowUpOutcome, type System } from './follow-up.ts'
-import { ask, serviceOf } from './providers.ts'
+import { serviceOf } from './providers.ts'
 import { renderTransaction } from './render.ts'
-import { settlementOf } from './settlement.ts'
+import { type AuthorizationOutcome, buyersMs, settlementOf } from './settlement.ts'
 import { settleVoid } from './void.ts'
 
 /** Finding out what became of calls that were left open: by a crash, a silent provider, or one that needs time. */
 
-/** Asks about every attempt whose time has come. Returns how many became known. */
-export async function resolveDue(ctx: System, signal: AbortSignal): Promise<{ asked: number; known: number }> {
+/** Asks about every attempt in these accounts whose time has come. Returns how many became known. */
+export async function resolveDue(
+  ctx: System & Pick<Context, 'accounts'>,
+  signal: AbortSignal,
+): Promise<{ asked: number; known: number }> {
   let asked = 0
   let known = 0
   while (!signal.aborted) {
-    const due = await claimDueAttempts(ctx.db, ctx.now(), 50)
+    const due = await claimDueAttempts(ctx.db, ctx.accounts, ctx.now(), 50)
     for (const attempt of due) {
       asked += 1
       try {
@@ -46,6 +52,7 @@ export async function resolveAttempt(ctx: System, attempt: AttemptRow): Promise<
   const outcome: FollowUpOutcome = await ask(ctx, service, (connector, signal) =>
     connector.sync({ service: service.access, reference: attempt.id, signal }),
   )
+  if (outcome.result === 'redirect') return waitForBuyer(ctx, attempt, service, outcome)
   if (outcome.result === 'unknown' || outcome.result === 'pending') {
     const accounts = [attempt.merchant_account_id]
     await transact({ ...ctx, accounts }, (ctx) => closeFollowUp(ctx, attempt, outcome))
@@ -53,6 +60,51 @@ export async function resolveAttempt(ctx: System, attempt: AttemptRow): Promise<
   }
   await settleAttempt(ctx, attempt, outcome)
   return true
+}
+
+/** The buyer has not decided. After the time for it the payment is taken back, and only then it is over. */
+async function waitForBuyer(
+  ctx: System,
+  attempt: AttemptRow,
+  service: UsableService,
+  outcome: Redirect,
+): Promise<boolean> {
+  const accounts = [attempt.merchant_account_id]
+  const row = await findTransaction(ctx.db, accounts, attempt.transaction_id)
+  if (!row) throw new Error('an attempt without a transaction')
+  if (row.status === 'processing') {
+    await settleAuthorization(ctx, attempt, outcome)
+    return false
+  }
+  const now = ctx.now()
+  if (row.approval_expires_at && row.approval_expires_at <= now) {
+    const taken = await cancelAt(ctx, service, attempt, row)
+    if (taken.result === 'approved') {
+      await settleAuthorization(ctx, attempt, { result: 'expired' })
+      return true
+    }
+  }
+  const waiting = { ...outcome, result: 'pending', askAfterMs: buyersMs(row, attempt.checks, now) } as const
+  await transact({ ...ctx, accounts }, (ctx) => closeFollowUp(ctx, attempt, waiting))
+  return false
+}
+
+/** Takes back a payment that is not decided. */
+export function cancelAt(
+  ctx: System,
+  service: UsableService,
+  attempt: Pick<AttemptRow, 'id' | 'provider_reference'>,
+  { currency }: Pick<TransactionRow, 'currency'>,
+): Promise<Outcome> {
+  return ask(ctx, service, (connector, signal) =>
+    connector.cancel({
+      service: service.access,
+      reference: `${attempt.id}-cancel`,
+      signal,
+      paymentReference: attempt.provider_reference ?? '',
+      currency,
+    }),
+  )
 }
 
 async function settleAttempt(ctx: System, attempt: AttemptRow, outcome: FollowUpOutcome): Promise<void> {
@@ -72,7 +124,7 @@ async function settleAttempt(ctx: System, attempt: AttemptRow, outcome: FollowUp
 export async function settleAuthorization(
   ctx: System,
   attempt: AttemptRow,
-  outcome: FollowUpOutcome | { result: 'canceled' },
+  outcome: AuthorizationOutcome,
 ): Promise<void> {
   const accounts = [attempt.merchant_account_id]
   const row = await findTransaction(ctx.db, accounts, attempt.transaction_id)
@@ -85,6 +137,7 @@ export async function settleAuthorization(
     next: undefined,
     storedMethodId: stored?.status === 'processing' ? stored.id : null,
     now: ctx.now(),
+    newId: ctx.newId,
     key: null,
   })
   const after = await settle({ ...ctx, accounts }, settlement)
@@ -94,7 +147,7 @@ export async function settleAuthorization(
 }
 
 /** Asks about everything that is open in one transaction, now. */
-export async function resolveTransaction(ctx: Context, id: string): Promise<TransactionRow> {
+export async function resolveTransaction(ctx: System & Pick<Context, 'accounts'>, id: string): Promise<TransactionRow> {
   for (const attempt of await findOpenAttempts(ctx.db, ctx.accounts, id)) await resolveAttempt(ctx, attempt)
   const row = await findTransaction(ctx.db, ctx.accounts, id)
   if (!row) throw notFound()

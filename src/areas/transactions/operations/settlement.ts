@@ -1,15 +1,16 @@
-import type { Outcome } from '../../../connectors/payment.ts'
+import { nextCheckMs } from '../../../asking.ts'
+import type { Outcome, ThreeDSecureOutcome } from '../../../connectors/payment.ts'
 import type { EventName } from '../../../events/catalog.ts'
-import { newId } from '../../../ids.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
-import { nextCheckMs, statusesBefore, statusEvents, type TransactionStatus } from '../rules.ts'
-import type { AttemptRow, TransactionRow } from '../store/rows.ts'
+import type { TransactionPaymentMethod, TransactionPaymentService } from '../schema/transaction.ts'
+import { isUndecided, statusesBefore, statusEvents, type TransactionStatus } from '../rules.ts'
+import type { AttemptRow, TimelineEntry, TransactionRow } from '../store/rows.ts'
 import type { Settlement } from '../store/settle.ts'
-import { renderService, renderTransaction } from './render.ts'
+import { renderMethod, renderService, renderThreeDSecure, renderTransaction } from './render.ts'
 import { newEvent, timelineEntry, transactionEvent } from './report.ts'
 
 /** What became of a call, also where nobody had to be asked. */
-export type AuthorizationOutcome = Outcome | { result: 'canceled' } | { result: 'never_arrived' }
+export type AuthorizationOutcome = Outcome | { result: 'canceled' | 'expired' | 'never_arrived' }
 
 export interface SettlementInput {
   row: TransactionRow
@@ -20,6 +21,9 @@ export interface SettlementInput {
   /** A method that was stored with this payment. */
   storedMethodId: string | null
   now: Date
+  newId: () => string
+  /** Where nobody was asked: the lines of the timeline that say why. */
+  rejected?: readonly TimelineEntry[] | undefined
   key: { operation: string; key: string } | null
 }
 
@@ -35,6 +39,7 @@ export function settlementOf(input: SettlementInput): Settlement {
   const isReserved = status === 'capture_pending' || status === 'authorization_succeeded'
   const authorized = approved?.amount ?? (isReserved ? row.amount : 0)
   const captured = status === 'capture_succeeded' ? authorized : 0
+  const isAuthorized = authorized > 0 || approved !== undefined
   const moves = status !== row.status
   if (moves && !statusesBefore(status).includes(row.status)) throw new Error(`${row.status} does not become ${status}`)
 
@@ -54,17 +59,22 @@ export function settlementOf(input: SettlementInput): Settlement {
     merchant_advice_code: refused?.merchantAdviceCode ?? null,
     scheme_transaction_id: approved?.schemeTransactionId ?? row.scheme_transaction_id,
     payment_service_transaction_id: next ? null : (answered?.providerReference ?? row.payment_service_transaction_id),
-    authorized_at: authorized > 0 || approved ? (row.authorized_at ?? now) : null,
+    authorized_at: isAuthorized ? (row.authorized_at ?? now) : null,
     captured_at: status === 'capture_succeeded' ? now : null,
     // Also when the provider's yes to a cancel was lost, and it tells later that the payment was canceled.
     canceled_at: errorCode === 'canceled' ? now : null,
+    buyer_approval_timedout_at: errorCode === 'incomplete_buyer_approval' ? now : null,
+    payment_method: methodOf(input, status),
+    // Once: whoever has ended the review since then is right.
+    pending_review: row.authorized_at ? row.pending_review : isAuthorized && row.anti_fraud_decision === 'review',
+    three_d_secure: answered?.threeDSecure ? renderThreeDSecure(answered.threeDSecure) : row.three_d_secure,
     ...(next && {
       payment_service_id: next.id,
       payment_service: renderService({
         type: 'payment-service',
         id: next.id,
         display_name: next.displayName,
-        method: 'card',
+        method: next.method as TransactionPaymentService['method'],
         payment_service_definition_id: next.definitionId,
       }),
     }),
@@ -79,12 +89,13 @@ export function settlementOf(input: SettlementInput): Settlement {
       result,
       error_code: refused?.errorCode ?? plainErrors[outcome.result] ?? null,
       provider_reference: answered?.providerReference ?? null,
-      next_check_at: attemptState === 'done' ? null : new Date(now.getTime() + waitMs(outcome, attempt.checks)),
+      next_check_at: attemptState === 'done' ? null : new Date(now.getTime() + waitMs(input)),
     },
     nextAttempt: next
-      ? { id: newId(), payment_service_id: next.id, next_check_at: new Date(now.getTime() + nextCheckMs(0)) }
+      ? { id: input.newId(), payment_service_id: next.id, next_check_at: new Date(now.getTime() + nextCheckMs(0)) }
       : null,
-    before: [row.status],
+    // A buyer may have been asked since the row was read: what ends the call ends the payment all the same.
+    before: isFinal && isUndecided(row.status) ? statusesBefore(status).filter(isUndecided) : [row.status],
     after,
     instrument: {
       capture_limit: authorized,
@@ -105,9 +116,8 @@ export function settlementOf(input: SettlementInput): Settlement {
 
 const plainErrors: Partial<Record<AuthorizationOutcome['result'], string>> = {
   canceled: 'canceled',
+  expired: 'incomplete_buyer_approval',
   never_arrived: 'service_network_error',
-  // No provider sends buyers away yet.
-  redirect: 'invalid_service_response',
 }
 
 interface Decision {
@@ -134,18 +144,37 @@ function decide({ row, outcome, next }: SettlementInput): Decision {
       return { status: refusal ?? 'authorization_declined', attemptState: 'done', result: 'declined' }
     case 'failed':
     case 'canceled':
+    case 'expired':
     case 'never_arrived':
-    case 'redirect':
       return { status: refusal ?? 'authorization_failed', attemptState: 'done', result: 'failed' }
     case 'pending':
       return { status: outcome.isAuthorized ? 'capture_pending' : row.status, attemptState: 'pending', result: null }
+    case 'redirect':
+      return { status: 'buyer_approval_pending', attemptState: 'pending', result: null }
     case 'unknown':
       return { status: row.status, attemptState: 'open', result: null }
   }
 }
 
-const waitMs = (outcome: AuthorizationOutcome, checks: number) =>
-  (outcome.result === 'pending' ? outcome.askAfterMs : undefined) ?? nextCheckMs(checks)
+function waitMs({ row, attempt, outcome, now }: SettlementInput): number {
+  if (outcome.result === 'redirect') return buyersMs(row, attempt.checks, now)
+  return (outcome.result === 'pending' ? outcome.askAfterMs : undefined) ?? nextCheckMs(attempt.checks)
+}
+
+/** Who approved and did not come back is asked about as any other; nobody is waited for beyond the time they have. */
+export function buyersMs(row: Pick<TransactionRow, 'approval_expires_at'>, checks: number, now: Date): number {
+  const left = (row.approval_expires_at?.getTime() ?? 0) - now.getTime()
+  return left > 0 ? Math.min(left, nextCheckMs(checks)) : nextCheckMs(0)
+}
+
+/** The address of the approval is there as long as the buyer is needed. */
+function methodOf({ row, outcome }: SettlementInput, status: TransactionStatus): string | null {
+  if (row.payment_method === null || status === row.status) return row.payment_method
+  if (outcome.result !== 'redirect' && row.status !== 'buyer_approval_pending') return row.payment_method
+  const method = JSON.parse(row.payment_method) as TransactionPaymentMethod
+  const address = outcome.result === 'redirect' ? outcome.url : null
+  return renderMethod({ ...method, approval_url: address, approval_target: address === null ? null : 'any' })
+}
 
 function captureOf({ row, attempt, outcome, now }: SettlementInput, after: TransactionRow) {
   if (attempt.subject_id === null) return null
@@ -167,7 +196,7 @@ function captureOf({ row, attempt, outcome, now }: SettlementInput, after: Trans
 }
 
 function timelineOf(
-  { row, attempt, outcome }: SettlementInput,
+  { row, attempt, outcome, newId, rejected }: SettlementInput,
   after: TransactionRow,
   moves: boolean,
   capture: ReturnType<typeof captureOf>,
@@ -182,10 +211,32 @@ function timelineOf(
   }
   const isOnlyCapture = capture?.status === 'declined' || capture?.status === 'failed'
   const name = isOnlyCapture ? `${prefix}-capture-${capture.status}` : responseNames[outcome.result]?.[row.intent]
+  const authentication =
+    after.three_d_secure !== row.three_d_secure && 'threeDSecure' in outcome ? outcome.threeDSecure : undefined
   return [
-    ...(name ? [timelineEntry(row.id, name, codes)] : []),
-    ...(moves ? [timelineEntry(row.id, 'transaction-updated-status', { from: row.status, to: after.status })] : []),
+    ...(authentication
+      ? [
+          timelineEntry({ newId }, row.id, authenticationName(authentication), {
+            ...authentication,
+            response_data: undefined,
+          }),
+        ]
+      : []),
+    ...(rejected ?? (name ? [timelineEntry({ newId }, row.id, name, codes)] : [])),
+    ...(moves
+      ? [timelineEntry({ newId }, row.id, 'transaction-updated-status', { from: row.status, to: after.status })]
+      : []),
   ]
+}
+
+const authenticationName = ({ status }: ThreeDSecureOutcome) => authenticationNames[status ?? 'asked']
+const authenticationNames = {
+  asked: 'three-d-secure-authentication-request',
+  complete: 'three-d-secure-success',
+  declined: 'three-d-secure-result-request',
+  cancelled: 'three-d-secure-result-request',
+  error: 'three-d-secure-request-error',
+  setup_error: 'three-d-secure-request-error',
 }
 
 const same = (name: string) => ({ authorize: name, capture: name })
@@ -196,6 +247,7 @@ const responseNames: Partial<Record<AuthorizationOutcome['result'], { authorize:
   failed: same(`${prefix}-authorization-failed`),
   never_arrived: same(`${prefix}-authorization-failed`),
   canceled: same(`${prefix}-cancel-succeeded`),
+  expired: same(`${prefix}-authorization-failed`),
 }
 
 function eventsOf(after: TransactionRow, moves: boolean, capture: ReturnType<typeof captureOf>) {

@@ -5,7 +5,8 @@ import { transact } from '../../../platform/postgres.ts'
 import { Rendered } from '../../../rendered.ts'
 import { audit } from '../../audit-logs/operations.ts'
 import type { TransactionUpdate } from '../schema/create.ts'
-import { insertTimeline, updateTransactionRow } from '../store/transactions.ts'
+import { findTransaction, insertTimeline, updateTransactionRow } from '../store/transactions.ts'
+import { ingestStatement } from '../statements/operations/ingest.ts'
 import { auditedAs } from './capture.ts'
 import { keptOptions } from './new-row.ts'
 import { renderTransaction } from './render.ts'
@@ -26,7 +27,7 @@ export async function updateTransaction(ctx: Context, id: string, input: Transac
     if (!row) throw notFound()
     await audit(ctx, 'updated', auditedAs(row))
     await insertTimeline(ctx.db, row.merchant_account_id, [
-      timelineEntry(id, 'transaction-modified-event', { fields: Object.keys(change) }),
+      timelineEntry(ctx, id, 'transaction-modified-event', { fields: Object.keys(change) }),
     ])
     await emit(ctx, 'transaction.modified', {
       target: transactionTarget(row),
@@ -39,10 +40,13 @@ export async function updateTransaction(ctx: Context, id: string, input: Transac
 
 /** Asks the provider for the latest, now. */
 export async function syncTransaction(ctx: Context, id: string): Promise<Rendered> {
-  const row = await resolveTransaction(ctx, id)
+  await resolveTransaction(ctx, id)
+  await ingestStatement(ctx, id)
+  const row = await findTransaction(ctx.db, ctx.accounts, id)
+  if (!row) throw notFound()
   await transact(ctx, (ctx) =>
     insertTimeline(ctx.db, row.merchant_account_id, [
-      timelineEntry(id, 'transaction-sync-event', { status: row.status }),
+      timelineEntry(ctx, id, 'transaction-sync-event', { status: row.status }),
     ]),
   )
   return new Rendered(renderTransaction(row))

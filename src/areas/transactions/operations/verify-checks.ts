@@ -1,4 +1,5 @@
 import type { TransactionStatus } from '../rules.ts'
+import { type Totals, totalsOf } from '../statements/rules.ts'
 import type { Action } from '../store/rows.ts'
 import type { WholeAttempt, WholeTransaction } from '../store/verify.ts'
 
@@ -98,6 +99,8 @@ export function checkStatus({ same, holds }: Checks, { row, instruments }: Whole
   }
   same('captured_at is set', row.captured_amount > 0, row.captured_at !== null)
   same('voided_at is set', row.status === 'authorization_voided', row.voided_at !== null)
+  const isReviewed = row.anti_fraud_decision === 'review' && row.authorized_at !== null
+  holds('pending_review', isReviewed || !row.pending_review, false, row.pending_review)
   same('authorized_at is set', authorized, row.authorized_at !== null)
 }
 
@@ -140,6 +143,21 @@ export function checkAttempts({ same, holds }: Checks, { row, captures, refunds,
   }
   const approvals = attempts.filter(({ action, result }) => action === 'authorize' && result === 'approved')
   holds('approved authorizations', approvals.length <= 1, 'at most 1', approvals.length)
+}
+
+/** What was settled and disputed against the lines of the statements. */
+export function checkLines({ same }: Checks, { row, refunds, lines }: WholeTransaction): void {
+  const totals = totalsOf(lines)
+  for (const name of Object.keys(totals) as (keyof Totals)[]) same(name, totals[name], row[name])
+  for (const refund of refunds) {
+    const own = lines.filter(({ refund_id }) => refund_id === refund.id)
+    same(`refund ${refund.id} settled`, own.length > 0, refund.settled)
+    same(
+      `refund ${refund.id} settled_amount`,
+      total(own, ({ amount }) => amount),
+      refund.settled_amount,
+    )
+  }
 }
 
 /** Our books against those of the sandbox's processor. While a call is open it may know more than we do. */

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { useApi } from '../../../../test/api.ts'
 import { cardOf, makePayments, makeService, testCards } from '../../../../test/every-state.ts'
+import { afterDays } from '../../../../test/statements.ts'
 import { createConnectors } from '../../../connectors/registry.ts'
 import { createLog } from '../../../platform/log.ts'
 import { connect, type Database } from '../../../platform/postgres.ts'
 import { resolveDue } from './resolve.ts'
 import { type Difference, verifyTransactions } from './verify.ts'
+import { newId } from '../../../ids.ts'
 
 const api = useApi()
 const { query } = api.database
@@ -33,8 +35,32 @@ async function resolveAt(minutes: number) {
   const now = () => new Date(Date.now() + minutes * 60_000)
   const connectors = createConnectors({ environment: 'sandbox', db: worker, now })
   const log = createLog({ level: 'silent', process: 'test' })
-  const ctx = { db: worker, vault: api.vault.client(), connectors, now, log }
+  const ctx = { db: worker, vault: api.vault.client(), connectors, now, newId, accounts: 'all' as const, log }
   await resolveDue(ctx, new AbortController().signal)
+}
+
+/** A payment that was settled, refunded in part and charged back. */
+async function payAndDispute(): Promise<string> {
+  const make = async (path: string, body: object) => String((await api.request('POST', path, { body })).body['id'])
+  const service = await make('/payment-services', {
+    display_name: 'Reporting',
+    payment_service_definition_id: 'mock-card',
+    fields: [{ key: 'merchant_id', value: 'x' }],
+    accepted_currencies: ['EUR'],
+    accepted_countries: ['DE'],
+    settlement_reporting_enabled: true,
+  })
+  const id = await make('/transactions', {
+    amount: 1299,
+    currency: 'EUR',
+    country: 'DE',
+    intent: 'capture',
+    payment_service_id: service,
+    payment_method: cardOf('4000000000004004'),
+  })
+  await make(`/transactions/${id}/refunds`, { amount: 300 })
+  await afterDays(api, id, 5)
+  return id
 }
 
 beforeAll(async () => {
@@ -46,7 +72,7 @@ beforeAll(async () => {
   })
   await makeService(api.request)
   await makeService(api.request, 'Second')
-  ids = await makePayments(api.request)
+  ids = { ...(await makePayments(api.request)), disputed: await payAndDispute() }
 }, 120_000)
 afterAll(() => worker.close())
 
@@ -281,6 +307,55 @@ const plants: Plant[] = [
     in: 'authorized',
     ...set('avs_response_code', `'perhaps'`, 'null'),
     difference: { what: 'answer fits its schema', expected: null, found: expect.stringContaining('/avs') as string },
+  },
+  {
+    what: 'a settled amount that is not what the lines say',
+    in: 'disputed',
+    ...set('settled_amount', '1299', '999'),
+    difference: { what: 'settled_amount', expected: 999, found: 1299 },
+  },
+  {
+    what: 'a settled payment without a settlement',
+    in: 'sold',
+    ...set('settled', 'true', 'false'),
+    difference: { what: 'settled', expected: false, found: true },
+  },
+  {
+    what: 'a settlement in another currency',
+    in: 'disputed',
+    ...set('settled_currency', `'USD'`, `'EUR'`),
+    difference: { what: 'settled_currency', expected: 'EUR', found: 'USD' },
+  },
+  {
+    what: 'a chargeback that nobody was told of',
+    in: 'disputed',
+    ...set('disputed', 'false', 'true'),
+    difference: { what: 'disputed', expected: true, found: false },
+  },
+  {
+    what: 'a line of a statement that says another amount',
+    in: 'disputed',
+    plant: `update statement_lines set amount = 1300 where transaction_id = $1 and kind = 'settlement'`,
+    undo: `update statement_lines set amount = 1299 where transaction_id = $1 and kind = 'settlement'`,
+    difference: { what: 'settled_amount', expected: 1000, found: 999 },
+  },
+  {
+    what: 'a refund that is settled with another amount',
+    in: 'disputed',
+    ...setPart('refunds', 'settled_amount', '1', '300'),
+    difference: { what: expect.stringMatching(/^refund .* settled_amount$/) as string, expected: 300, found: 1 },
+  },
+  {
+    what: 'a refund that is settled in the books only',
+    in: 'refund lost',
+    ...setPart('refunds', 'settled', 'true', 'false'),
+    difference: { what: expect.stringMatching(/^refund .* settled$/) as string, expected: false, found: true },
+  },
+  {
+    what: 'a review of a payment that nobody wanted to review',
+    in: 'authorized',
+    ...set('pending_review', 'true', 'false'),
+    difference: { what: 'pending_review', expected: false, found: true },
   },
   {
     what: 'a provider that took more',

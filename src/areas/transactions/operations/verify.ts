@@ -1,7 +1,15 @@
 import type { Context } from '../../../context.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { findStrangeOperations, type Place, readWholeTransactions, type WholeTransaction } from '../store/verify.ts'
-import { type Checks, checkAmounts, checkAttempts, checkSandbox, checkStatus, type Value } from './verify-checks.ts'
+import {
+  type Checks,
+  checkAmounts,
+  checkAttempts,
+  checkLines,
+  checkSandbox,
+  checkStatus,
+  type Value,
+} from './verify-checks.ts'
 import { checkText } from './verify-text.ts'
 
 /** Something that is said in two places, and not the same. */
@@ -52,6 +60,7 @@ export async function verifyTransactions(
       checkAmounts(checks, whole)
       checkStatus(checks, whole)
       checkAttempts(checks, whole)
+      checkLines(checks, whole)
       checkText(checks, whole.row)
       checkSandbox(checks, whole)
     }

@@ -5,6 +5,7 @@ import { failpoint } from '../../../platform/failpoint.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { Rendered } from '../../../rendered.ts'
 import { audit } from '../../audit-logs/operations.ts'
+import { ask } from '../../payment-services/operations/ask.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import { statusEvents } from '../rules.ts'
 import { insertAttempt } from '../store/attempts.ts'
@@ -28,7 +29,7 @@ import {
   unsupported,
   wrongState,
 } from './follow-up.ts'
-import { ask, orStillOpen } from './providers.ts'
+import { orStillOpen } from './providers.ts'
 import { type ActionResult, renderAction, renderTransaction } from './render.ts'
 import { timelineEntry, transactionTarget } from './report.ts'
 import { finishKey } from './resolve.ts'
@@ -89,7 +90,7 @@ async function beginVoid(
     }
     const moved = await moveTransaction(ctx.db, ctx.accounts, id, 'authorization_void_pending', now)
     if (!moved) throw wrongState(cannotVoid(row))
-    const attempt = newAttempt(row, 'void', { service, amount: row.authorized_amount, subjectId: null, key, now })
+    const attempt = newAttempt(ctx, row, 'void', { service, amount: row.authorized_amount, subjectId: null, key, now })
     await insertAttempt(ctx.db, attempt)
     await audit(ctx, 'voided', auditedAs(row))
     await failpoint('void: intent not yet committed')
@@ -123,8 +124,8 @@ export async function settleVoid(
         row = await moveTransaction(ctx.db, ctx.accounts, id, to, now, isVoided ? { voided_at: now } : {})
         if (!row) throw new Error('a void ended in a transaction that awaited none')
         await insertTimeline(ctx.db, row.merchant_account_id, [
-          timelineEntry(id, `payment-connector-response-transaction-void-${result.status}`, { ...result }),
-          timelineEntry(id, 'transaction-updated-status', { from: 'authorization_void_pending', to }),
+          timelineEntry(ctx, id, `payment-connector-response-transaction-void-${result.status}`, { ...result }),
+          timelineEntry(ctx, id, 'transaction-updated-status', { from: 'authorization_void_pending', to }),
         ])
       }
       const names = {

@@ -2,12 +2,13 @@ import type { Context } from '../../../context.ts'
 import { invalidBody, notFound, ValidationFailure } from '../../../errors.ts'
 import type { EventName } from '../../../events/catalog.ts'
 import { emit } from '../../../events/outbox.ts'
-import { newId, reconciliationIdOf, timeOfId } from '../../../ids.ts'
+import { reconciliationIdOf, timeOfId } from '../../../ids.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { Rendered } from '../../../rendered.ts'
 import type { Collection } from '../../../schema.ts'
 import { audit } from '../../audit-logs/operations.ts'
+import { ask } from '../../payment-services/operations/ask.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import {
   type Begun,
@@ -24,12 +25,13 @@ import {
   unsupported,
   wrongState,
 } from '../operations/follow-up.ts'
-import { ask, orStillOpen } from '../operations/providers.ts'
+import { orStillOpen } from '../operations/providers.ts'
 import { timelineEntry } from '../operations/report.ts'
 import { finishKey } from '../operations/resolve.ts'
 import { insertAttempt } from '../store/attempts.ts'
 import { type KeyRow, storeAnswer } from '../store/keys.ts'
 import type { NewKey } from '../store/record.ts'
+import { checkRefund } from '../statements/operations/ingest.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
 import { findTransaction, insertTimeline, lockTransaction } from '../store/transactions.ts'
 import type { NewRefund, Refund, RefundAll } from './schema.ts'
@@ -151,7 +153,7 @@ async function beginRefund(
     ])
   }
   return await transact(ctx, async (ctx) => {
-    const id = newId()
+    const id = ctx.newId()
     const now = ctx.now()
     const found = await lockTransaction(ctx.db, ctx.accounts, transactionId)
     if (!found) throw notFound()
@@ -183,7 +185,7 @@ async function beginRefund(
       creator_thumbprint: ctx.caller.thumbprint,
       created_at: timeOfId(id),
     })
-    const attempt = newAttempt(row, 'refund', { service, amount, subjectId: id, key, now })
+    const attempt = newAttempt(ctx, row, 'refund', { service, amount, subjectId: id, key, now })
     await insertAttempt(ctx.db, attempt)
     await audit(ctx, 'created', {
       type: 'refund',
@@ -224,6 +226,7 @@ export async function settleRefund(
     if (!refund) throw new Error('an attempt without its refund')
     if (isOurs && status !== 'processing') {
       await settleRefundAmounts(ctx.db, ctx.accounts, transactionId, { amount, refunded: status === 'succeeded', now })
+      if (status === 'succeeded' && transaction.settled) await checkRefund(ctx, transaction)
     }
     const presented = presentRefund(refund, transaction)
     if (isOurs) {
@@ -235,7 +238,7 @@ export async function settleRefund(
       })
       const context = { refund_id: id, amount, ...result }
       await insertTimeline(ctx.db, refund.merchant_account_id, [
-        timelineEntry(transactionId, `payment-connector-response-transaction-refund-${result.status}`, context),
+        timelineEntry(ctx, transactionId, `payment-connector-response-transaction-refund-${result.status}`, context),
       ])
     }
     if (answer) await storeAnswer(ctx.db, ctx.accounts, answer.key, { status: 201, body: answer.render(presented) })
@@ -274,8 +277,8 @@ function presentRefund(row: RefundRow, transaction: TransactionRow): Refund {
     error_code: row.error_code,
     raw_response_code: row.raw_response_code,
     raw_response_description: row.raw_response_description,
-    settled_currency: null,
-    settled_amount: 0,
-    settled: false,
+    settled_currency: row.settled_currency,
+    settled_amount: row.settled_amount,
+    settled: row.settled,
   }
 }

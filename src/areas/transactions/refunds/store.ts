@@ -20,6 +20,9 @@ export interface RefundRow {
   creator_id: string | null
   creator_name: string
   creator_thumbprint: string | null
+  settled: boolean
+  settled_amount: number
+  settled_currency: string | null
   version: number
   created_at: Date
   updated_at: Date
@@ -27,7 +30,8 @@ export interface RefundRow {
 
 const columns = sql`
   merchant_account_id, transaction_id, id, instrument, amount, currency, status, reason, external_identifier, payment_service_refund_id, error_code,
-  raw_response_code, raw_response_description, creator_id, creator_name, creator_thumbprint, version, created_at, updated_at`
+  raw_response_code, raw_response_description, creator_id, creator_name, creator_thumbprint, settled, settled_amount,
+  settled_currency, version, created_at, updated_at`
 
 /** Promises an amount to a refund; false when more would be given back than was taken. */
 export async function reserveRefund(
@@ -70,6 +74,9 @@ export async function insertRefund(
     | 'error_code'
     | 'raw_response_code'
     | 'raw_response_description'
+    | 'settled'
+    | 'settled_amount'
+    | 'settled_currency'
     | 'version'
     | 'updated_at'
   >,

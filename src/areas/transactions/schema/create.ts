@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Airline, Amount, CartItems, Metadata } from '../../../purchase.ts'
 import { Body, Constant, DateTime, Enum, Nullable, optional, Uuid } from '../../../schema.ts'
 import { GuestBuyer } from '../../buyers/shipping-details/schema.ts'
-import { NewCard } from '../../payment-methods/schema.ts'
+import { NewCard, NewRedirect } from '../../payment-methods/schema.ts'
 import { intents, paymentSources } from '../rules.ts'
 import { BrowserInfo, ConnectionOptions, Recipient, StatementDescriptor } from './parts.ts'
 
@@ -58,10 +58,10 @@ const SessionToPay = Body(
 )
 export type SessionToPay = Static<typeof SessionToPay>
 
-const PaymentMethodToPay = Type.Unsafe<CardToPay | StoredToPay | SessionToPay>({
+const PaymentMethodToPay = Type.Unsafe<CardToPay | StoredToPay | SessionToPay | NewRedirect>({
   type: 'object',
   discriminator: { propertyName: 'method' },
-  oneOf: [CardToPay, StoredToPay, SessionToPay],
+  oneOf: [CardToPay, StoredToPay, SessionToPay, NewRedirect],
 })
 
 const reference = () => Nullable(Type.String({ minLength: 1, maxLength: 100 }))
@@ -116,7 +116,9 @@ export const NewTransaction = Body(
       duty_amount: Nullable(Amount()),
       shipping_amount: Nullable(Amount()),
       integration_client: Nullable(Enum(['redirect', 'web', 'android', 'ios'])),
-      approval_expires_at: Nullable(DateTime()),
+      approval_expires_at: Nullable(
+        DateTime({ description: 'How long the buyer may take to approve; default half an hour, at most a day.' }),
+      ),
     }),
   },
   { title: 'TransactionCreate' },
@@ -125,7 +127,7 @@ export type NewTransaction = Static<typeof NewTransaction>
 
 /** The same once a checkout session was opened: what is in it pays. */
 export type Payment = Omit<NewTransaction, 'payment_method'> & {
-  payment_method: CardToPay | (StoredToPay & Pick<SessionToPay, 'buyer_id' | 'buyer_external_identifier'>)
+  payment_method: CardToPay | NewRedirect | (StoredToPay & Pick<SessionToPay, 'buyer_id' | 'buyer_external_identifier'>)
 }
 
 /** `status` and the amounts are the provider's news: a caller cannot write them. */

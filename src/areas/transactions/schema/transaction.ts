@@ -1,11 +1,19 @@
 import { type Static, Type } from 'typebox'
 import { Airline, Amount, CartItems, Metadata } from '../../../purchase.ts'
+import { methods } from '../../../methods.ts'
 import { Collection, Constant, DateTime, Enum, Nullable, PageQuery, Uuid } from '../../../schema.ts'
 import { Buyer } from '../../buyers/schema.ts'
 import { ShippingDetails } from '../../buyers/shipping-details/schema.ts'
-import { methods } from '../../payment-methods/rules.ts'
 import { PaymentMethodSummary } from '../../payment-methods/schema.ts'
-import { avsCodes, cvvCodes, instrumentTypes, intents, paymentSources, transactionStatuses } from '../rules.ts'
+import {
+  antiFraudDecisions,
+  avsCodes,
+  cvvCodes,
+  instrumentTypes,
+  intents,
+  paymentSources,
+  transactionStatuses,
+} from '../rules.ts'
 import { Recipient, StatementDescriptor } from './parts.ts'
 
 const Text = (description?: string) => Nullable(Type.String(description === undefined ? {} : { description }))
@@ -51,6 +59,33 @@ export const TransactionPaymentService = Type.Object(
   { title: 'TransactionPaymentService' },
 )
 export type TransactionPaymentService = Static<typeof TransactionPaymentService>
+
+const ThreeDSecureResponse = Type.Object(
+  {
+    version: Type.String({ example: '2.2.0' }),
+    authentication_response: Text('`Y` authenticated, `A` attempted.'),
+    directory_response: Text(),
+    directory_transaction_id: Text(),
+    transaction_reason: Text(),
+    cavv: Text('Proof of the authentication, for the issuer.'),
+    eci: Text('How far the issuer answers for the payment.'),
+    cardholder_info: Text(),
+  },
+  { title: 'ThreeDSecureV2' },
+)
+
+export const ThreeDSecureSummary = Type.Object(
+  {
+    version: Text(),
+    status: Nullable(Enum(['setup_error', 'error', 'declined', 'cancelled', 'complete'])),
+    method: Nullable(Enum(['challenge', 'frictionless'])),
+    response_data: orNull(ThreeDSecureResponse),
+    error_data: Type.Unsafe<null>({ type: 'null' }),
+    amount: Nullable(Type.Integer()),
+  },
+  { title: 'TransactionThreeDSecureSummary' },
+)
+export type ThreeDSecureSummary = Static<typeof ThreeDSecureSummary>
 
 const { properties: buyer } = Buyer
 export const TransactionBuyer = Type.Object(
@@ -143,10 +178,10 @@ const detailsChanging = {
   auth_response_code: Code("The issuer's authorization code."),
   avs_response_code: Nullable(Enum(avsCodes)),
   cvv_response_code: Nullable(Enum(cvvCodes)),
-  anti_fraud_decision: Text(),
+  anti_fraud_decision: Nullable(Enum(antiFraudDecisions)),
   scheme_transaction_id: Text('Id that the card scheme gave.'),
   transaction_link_id: Text(),
-  three_d_secure: Type.Unsafe<null>({ type: 'null' }),
+  three_d_secure: orNull(ThreeDSecureSummary),
   payment_service_transaction_id: Text("The provider's own id."),
   additional_identifiers: Type.Object({}),
   metadata: Metadata,

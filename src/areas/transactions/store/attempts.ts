@@ -59,19 +59,19 @@ export function findOpenAttempts(db: Db, accounts: Accounts, transactionId: stri
   )
 }
 
-/** Attempts whose time has come, of all accounts; asking for them puts the next time off, so that two workers do not ask together. */
-export function claimDueAttempts(db: Db, now: Date, limit: number): Promise<AttemptRow[]> {
+/** Attempts of these accounts whose time has come; asking for them puts the next time off, so that two workers do not ask together. */
+export function claimDueAttempts(db: Db, accounts: Accounts, now: Date, limit: number): Promise<AttemptRow[]> {
   const at = now.toISOString()
   return writeAtOnce(
     db,
-    'all',
+    accounts,
     sql`
       update attempts
       set checks = checks + 1, updated_at = ${at}::timestamptz,
         next_check_at = ${at}::timestamptz + (array['1 minute', '5 minutes', '1 hour', '1 day'])[least(checks + 2, 4)]::interval
       where (merchant_account_id, transaction_id, id) in (
         select merchant_account_id, transaction_id, id from attempts
-        where state <> 'done' and next_check_at <= ${at}::timestamptz
+        where ${within(accounts, sql`merchant_account_id`)} and state <> 'done' and next_check_at <= ${at}::timestamptz
         order by next_check_at limit ${limit} for update skip locked)
       returning ${attemptColumns}`,
   )

@@ -72,15 +72,15 @@ export async function storeAnswer(
     where ${within(accounts, sql`merchant_account_id`)} and operation = ${operation} and key = ${key} and status is null`)
 }
 
-export async function deleteOldKeys(db: Db, before: Date, limit: number): Promise<number> {
+export async function deleteOldKeys(db: Db, accounts: Accounts, before: Date, limit: number): Promise<number> {
   const deleted = await writeAtOnce(
     db,
-    'all',
+    accounts,
     sql`
       delete from idempotency_keys
       where (merchant_account_id, operation, key) in (
         select merchant_account_id, operation, key from idempotency_keys
-        where created_at < ${before.toISOString()} order by created_at limit ${limit})
+        where ${within(accounts, sql`merchant_account_id`)} and created_at < ${before.toISOString()} order by created_at limit ${limit})
       returning key`,
   )
   return deleted.length

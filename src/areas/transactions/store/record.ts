@@ -20,6 +20,8 @@ export interface Intention {
   key: NewKey | null
   /** Of a stored method that is used: counted. */
   usedMethodId: string | null
+  /** When the provider's statements are asked for first; null when it makes none. */
+  statementAt: Date | null
 }
 
 /**
@@ -32,7 +34,7 @@ export async function recordPayments(
   intentions: readonly Intention[],
   follow: (recorded: Sql) => Sql,
 ): Promise<Set<string>> {
-  const rows = intentions.map(({ transaction, attempt, key, usedMethodId }) => ({
+  const rows = intentions.map(({ transaction, attempt, key, usedMethodId, statementAt }) => ({
     ...transaction,
     attempt_id: attempt?.id,
     subject_id: attempt?.subject_id,
@@ -43,7 +45,16 @@ export async function recordPayments(
     lease_until: key?.lease_until,
     forgotten_before: key?.forgotten_before,
     used_method_id: usedMethodId,
+    statement_at: statementAt,
   }))
+  // Most providers make no statements, and then this part is not there.
+  const checked = intentions.some(({ statementAt }) => statementAt !== null)
+    ? sql`checked as (
+        insert into statement_checks (merchant_account_id, transaction_id, next_check_at)
+        select merchant_account_id, id, statement_at from input join recorded using (merchant_account_id, id) where statement_at is not null
+      ),
+      `
+    : sql``
   const recorded = await writeAtOnce<{ id: string }>(
     db,
     accounts,
@@ -56,7 +67,7 @@ export async function recordPayments(
           approval_expires_at timestamptz, metadata text, connection_options text, summary text, details text, payment_method text,
           payment_service text, rendering integer, version integer, created_at timestamptz, attempt_id uuid, subject_id uuid,
           next_check_at timestamptz, operation text, key text, fingerprint text, lease_until timestamptz, forgotten_before timestamptz,
-          used_method_id uuid
+          used_method_id uuid, statement_at timestamptz
         )
         where ${within(accounts, sql`merchant_account_id`)}
       ),
@@ -104,7 +115,7 @@ export async function recordPayments(
         ) as uses
         where method.merchant_account_id = uses.merchant_account_id and method.id = uses.used_method_id
       ),
-      following as (${follow(sql`recorded`)})
+      ${checked}following as (${follow(sql`recorded`)})
     select id from recorded`,
   )
   return new Set(recorded.map(({ id }) => id))

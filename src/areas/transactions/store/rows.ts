@@ -45,6 +45,8 @@ export interface TransactionRow {
   canceled_at: Date | null
   approval_expires_at: Date | null
   buyer_approval_timedout_at: Date | null
+  three_d_secure: string | null
+  anti_fraud_decision: string | null
   metadata: string | null
   connection_options: string | null
   summary: string
@@ -94,7 +96,7 @@ export const columns = sql`
   payment_source, merchant_initiated, is_subsequent_payment, multi_tender, transactions.error_code, raw_response_code, raw_response_description,
   auth_response_code, avs_response_code, cvv_response_code, merchant_advice_code, scheme_transaction_id, pending_review, disputed,
   settled, settled_amount, settled_currency, authorized_at, captured_at, voided_at, canceled_at, approval_expires_at,
-  buyer_approval_timedout_at, metadata, connection_options, summary, details, payment_method, payment_service, rendering,
+  buyer_approval_timedout_at, three_d_secure, anti_fraud_decision, metadata, connection_options, summary, details, payment_method, payment_service, rendering,
   transactions.version, transactions.created_at, transactions.updated_at`
 
 export interface InstrumentRow {

@@ -86,9 +86,10 @@ export async function settleAuthorizations(
     with input as materialized (
         select * from json_to_recordset(${JSON.stringify(rows)}::json) as record (
           merchant_account_id text, id uuid, status text, intent_outcome text, currency text, authorized_amount bigint, total_captured_amount bigint,
-          payment_service_id uuid, payment_service_transaction_id text, payment_service text, error_code text, raw_response_code text,
+          payment_service_id uuid, payment_service_transaction_id text, payment_service text, payment_method text, three_d_secure text, anti_fraud_decision text, pending_review boolean, error_code text, raw_response_code text,
           raw_response_description text, auth_response_code text, avs_response_code text, cvv_response_code text, merchant_advice_code text,
-          scheme_transaction_id text, authorized_at timestamptz, captured_at timestamptz, canceled_at timestamptz, updated_at timestamptz,
+          scheme_transaction_id text, authorized_at timestamptz, captured_at timestamptz, canceled_at timestamptz,
+          buyer_approval_timedout_at timestamptz, updated_at timestamptz,
           attempt_id uuid, attempt_state text, attempt_result text, attempt_error_code text, provider_reference text, next_check_at timestamptz,
           next_attempt_id uuid, next_attempt_check_at timestamptz, before text[], capture_limit bigint, capturing_amount bigint,
           captured_amount bigint, capturable boolean, capture_id uuid, capture_amount bigint, capture_status text, capture_error_code text,
@@ -112,11 +113,14 @@ export async function settleAuthorizations(
         set status = input.status, intent_outcome = input.intent_outcome, authorized_amount = input.authorized_amount,
           captured_amount = total_captured_amount, payment_service_id = input.payment_service_id,
           payment_service_transaction_id = input.payment_service_transaction_id, payment_service = input.payment_service,
+          payment_method = input.payment_method, three_d_secure = input.three_d_secure,
+          anti_fraud_decision = coalesce(input.anti_fraud_decision, transactions.anti_fraud_decision),
+          pending_review = case when transactions.authorized_at is null then input.pending_review else transactions.pending_review end,
           error_code = input.error_code, raw_response_code = input.raw_response_code, raw_response_description = input.raw_response_description,
           auth_response_code = input.auth_response_code, avs_response_code = input.avs_response_code,
           cvv_response_code = input.cvv_response_code, merchant_advice_code = input.merchant_advice_code,
           scheme_transaction_id = input.scheme_transaction_id, authorized_at = input.authorized_at, captured_at = input.captured_at,
-          canceled_at = input.canceled_at, version = version + 1, updated_at = input.updated_at
+          canceled_at = input.canceled_at, buyer_approval_timedout_at = input.buyer_approval_timedout_at, version = version + 1, updated_at = input.updated_at
         from input join closed using (merchant_account_id, id)
         where transactions.merchant_account_id = input.merchant_account_id and transactions.id = input.id
           and transactions.status = any(input.before)
@@ -180,7 +184,7 @@ export async function settleAuthorizations(
       answered as (
         update idempotency_keys as known
         set status = answer_status, body = answer_body
-        from input join closed using (merchant_account_id, id)
+        from input join moved using (merchant_account_id, id)
         where known.merchant_account_id = input.merchant_account_id and known.operation = answer_operation and known.key = answer_key
           and known.transaction_id = input.id and known.status is null
       )

@@ -1,6 +1,7 @@
 import { type Accounts, within } from '../../../platform/accounts.ts'
 import type { Db } from '../../../platform/postgres.ts'
 import { sql } from '../../../platform/sql.ts'
+import type { LineKind } from '../statements/rules.ts'
 import { type Action, type AttemptRow, columns, type InstrumentRow, type TransactionRow } from './rows.ts'
 
 /** A transaction with everything its totals are made of. */
@@ -8,7 +9,17 @@ export interface WholeTransaction {
   row: TransactionRow
   instruments: (InstrumentRow & { kind: 'payment-method' | 'gift-card' })[]
   captures: { id: string; amount: number; currency: string; status: string }[]
-  refunds: { id: string; instrument: number; amount: number; currency: string; status: string }[]
+  refunds: {
+    id: string
+    instrument: number
+    amount: number
+    currency: string
+    status: string
+    settled: boolean
+    settled_amount: number
+  }[]
+  /** Oldest first. */
+  lines: { kind: LineKind; currency: string; amount: number; refund_id: string | null }[]
   attempts: WholeAttempt[]
 }
 
@@ -65,9 +76,15 @@ export async function readWholeTransactions(
       ) as captures,
       (
         select coalesce(json_agg(
-          json_build_object('id', id, 'instrument', instrument, 'amount', amount, 'currency', currency, 'status', status) order by id), '[]')
+          json_build_object('id', id, 'instrument', instrument, 'amount', amount, 'currency', currency, 'status', status,
+            'settled', settled, 'settled_amount', settled_amount) order by id), '[]')
         from refunds where refunds.merchant_account_id = batch.merchant_account_id and transaction_id = batch.id
       ) as refunds,
+      (
+        select coalesce(json_agg(json_build_object('kind', kind, 'currency', currency, 'amount', amount, 'refund_id', refund_id)
+          order by posted_at, id), '[]')
+        from statement_lines as line where line.merchant_account_id = batch.merchant_account_id and transaction_id = batch.id
+      ) as lines,
       (
         select coalesce(json_agg(json_build_object('id', attempt.id, 'action', action, 'subject_id', subject_id, 'amount', attempt.amount,
           'state', attempt.state, 'result', attempt.result, 'is_sandbox', coalesce(service.definition_id = 'mock-card', false),
@@ -89,11 +106,12 @@ export async function readWholeTransactions(
             on payment.merchant_account_id = attempt.merchant_account_id and payment.id = operation.payment_id and attempt.action = 'authorize'
       ) as attempts
     from batch order by id, merchant_account_id`)
-  return rows.map(({ instruments, captures, refunds, attempts, ...row }) => ({
+  return rows.map(({ instruments, captures, refunds, lines, attempts, ...row }) => ({
     row,
     instruments,
     captures,
     refunds,
+    lines,
     attempts,
   }))
 }

@@ -1,10 +1,11 @@
-import { type Force, forcingNumbers } from '../../../cards/test-numbers.ts'
+import { type Authentication, authenticationNumbers, type Force, forcingNumbers } from '../../../cards/test-numbers.ts'
 import type { Approved } from '../../payment.ts'
+import { approvalRules } from '../approvals/refusals.ts'
 import { type Action, amountRefusals, payments, type Refusal } from './amounts.ts'
 
 /** One thing that the sandbox's processor can be made to do. The connector decides from these rows, and docs/sandbox.md shows them. */
 export interface CatalogueEntry {
-  trigger: 'amount' | 'card_number' | 'postal_code' | 'security_code' | 'connection_option'
+  trigger: 'amount' | 'card_number' | 'three_d_secure' | 'postal_code' | 'security_code' | 'connection_option'
   /** A postal code contains it, anything else equals it. `*`: any other; null: none was sent. */
   value: number | string | null
   applies_to: readonly Action[]
@@ -43,6 +44,7 @@ const amounts: readonly CatalogueEntry[] = amountRefusals.map(({ amount, applies
 
 const waits = { outcome: 'pending', later: 'approved' } as const
 const isLost = { outcome: 'unknown', later: 'approved' } as const
+const isDisputed = { outcome: 'approved', later: null, applies_to: payments } as const
 const behaviours: Partial<Record<Force, Pick<CatalogueEntry, 'applies_to' | 'outcome' | 'later' | 'description'>>> = {
   pending: { ...waits, applies_to: payments, description: 'Not decided at once, but two seconds later' },
   capture_pending: { ...waits, applies_to: ['capture'], description: 'The capture is made two seconds later' },
@@ -58,6 +60,14 @@ const behaviours: Partial<Record<Force, Pick<CatalogueEntry, 'applies_to' | 'out
   capture_timeout: { ...isLost, applies_to: ['capture'], description: 'No answer, but the capture was made' },
   void_timeout: { ...isLost, applies_to: ['void'], description: 'No answer, but the void was made' },
   refund_timeout: { ...isLost, applies_to: ['refund'], description: 'No answer, but the refund was made' },
+  dispute: {
+    ...isDisputed,
+    description: 'Approved, and what is charged is charged back three days after its settlement',
+  },
+  dispute_won: {
+    ...isDisputed,
+    description: 'The same, and the merchant wins: the chargeback is reversed ten days later',
+  },
 }
 
 /** Any other card that forces something is refused, as the amount is that stands for its code. */
@@ -68,6 +78,25 @@ const cardNumbers: readonly CatalogueEntry[] = forcingNumbers.map(({ number, for
   trigger: 'card_number',
   value: number,
   forces,
+}))
+
+const refusedUnseen = { ...approvalRules.notAuthenticated, applies_to: payments } as const
+const authentications: Record<Authentication, Partial<CatalogueEntry> & { description: string }> = {
+  Y: { description: 'Authenticated without a challenge' },
+  A: { description: 'Authentication was attempted, without a challenge' },
+  N: { ...refusedUnseen, description: 'Not authenticated' },
+  R: { ...refusedUnseen, description: 'Rejected by the issuer' },
+  U: { description: '3-D Secure is unavailable; the payment goes on without it' },
+  C: { description: 'A challenge; a payment whose buyer cannot be asked fails with `missing_redirect_url`' },
+}
+
+/** Where 3-D Secure is asked for, these say what it says; the rest is as with any other card. */
+const authenticationCards: readonly CatalogueEntry[] = authenticationNumbers.map(({ number, authentication }) => ({
+  ...blank,
+  applies_to: payments,
+  ...authentications[authentication],
+  trigger: 'three_d_secure',
+  value: number,
 }))
 
 const checks: readonly CatalogueEntry[] = [
@@ -100,7 +129,13 @@ const connectionOptions: readonly CatalogueEntry[] = [
   },
 ]
 
-export const catalogue: readonly CatalogueEntry[] = [...amounts, ...cardNumbers, ...checks, ...connectionOptions]
+export const catalogue: readonly CatalogueEntry[] = [
+  ...amounts,
+  ...cardNumbers,
+  ...authenticationCards,
+  ...checks,
+  ...connectionOptions,
+]
 
 /** What the processor refuses by itself, whatever was to be simulated. */
 export const houseRules = {
@@ -112,6 +147,7 @@ export const houseRules = {
     description: 'The sandbox takes test numbers only; the list is in docs/sandbox.md',
   },
   expired: refusalOf('expired_payment_method'),
+  authorizationExpired: refusalOf('expired_authorization'),
   usedReference: {
     outcome: 'failed',
     error_code: 'duplicate_transaction',
@@ -159,6 +195,9 @@ export const houseRules = {
 
 /** How long what is not decided at once takes. */
 export const pendingMs = 2_000
+
+/** How long money stays reserved. */
+export const authorizationMs = 7 * 24 * 60 * 60 * 1000
 
 /** Those of an action, by amount. */
 export const refusalsOf = (action: string): ReadonlyMap<number, Refusal> =>

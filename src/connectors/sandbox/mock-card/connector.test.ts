@@ -9,10 +9,12 @@ import { createMockCard } from './connector.ts'
 const processor = useCardProcessor()
 const { authorize, capture, refund, cancel, sync, pay, paymentRow, wait } = processor
 const voidIt = processor.void
+const unasked = { pageUrl: () => '', scenarios: async () => [] }
 const failure = (errorCode: string) => ({ result: 'failed', errorCode, retriable: false })
 const numberThatForces = (forces: string) => forcingNumbers.find((entry) => entry.forces === forces)?.number ?? ''
 const count = (outcomes: readonly { result: string }[], result: string) =>
   outcomes.filter((outcome) => outcome.result === result).length
+const day = 24 * 60 * 60 * 1000
 const times = <Result>(many: number, work: (index: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: many }, (_, index) => work(index)))
 
@@ -116,6 +118,31 @@ test('a card is good through the last moment of its month by the clock of the pr
     errorCode: 'expired_payment_method',
     rawCode: '54',
   })
+})
+
+test('an authorization expires after seven days by the clock of the account: no capture any more, but a void', async () => {
+  const [early, late, partly] = [await pay(), await pay(), await pay()]
+  await capture(partly, 100)
+  wait(7 * day - 1)
+  expect(await capture(early, 1299)).toMatchObject({ result: 'approved' })
+  wait(1)
+  const reference = randomUUID()
+  const expired = { result: 'declined', errorCode: 'expired_authorization', rawCode: '5C' }
+  expect(await capture(late, 1, { reference })).toMatchObject(expired)
+  expect(await sync(reference)).toMatchObject(expired)
+  expect(await capture(partly, 1)).toMatchObject(expired)
+  expect(await refund(partly, 100)).toMatchObject({ result: 'approved' })
+  expect(await voidIt(late)).toMatchObject({ result: 'approved' })
+  expect(await capture(late, 1)).toMatchObject(failure('invalid_operation'))
+})
+
+test('a capture that was asked for before the authorization expired is made, however late it is decided', async () => {
+  const payment = await pay({ number: numberThatForces('capture_pending') })
+  wait(7 * day - 1)
+  const reference = randomUUID()
+  expect(await capture(payment, 1299, { final: true, reference })).toMatchObject({ result: 'pending' })
+  wait(day)
+  expect(await sync(reference)).toMatchObject({ result: 'approved', amount: 1299 })
 })
 
 test('the same reference again gives the same answer and charges once, also fifty at once', async () => {
@@ -402,7 +429,7 @@ test('an authorization is one statement and those that come together share it; a
       return query(...args)
     }) as typeof client.query
   })
-  const connector = createMockCard({ db, now: processor.now })
+  const connector = createMockCard({ ...unasked, db, now: processor.now })
   const counting = async <Result>(work: () => Promise<Result>) => {
     statements = 0
     return { result: await work(), statements }
@@ -432,7 +459,7 @@ test('a call that was given up, or that the database cannot take, has no known o
     poolSize: 1,
     onError: () => undefined,
   })
-  const connector = createMockCard({ db: nowhere, now: processor.now })
+  const connector = createMockCard({ ...unasked, db: nowhere, now: processor.now })
   const about = { service: processor.service, reference: randomUUID(), paymentReference: randomUUID(), currency: 'USD' }
   expect(await connector.void({ ...about, signal })).toEqual({ result: 'unknown' })
   expect(await connector.sync({ ...about, signal })).toEqual({ result: 'unknown' })

@@ -1,14 +1,35 @@
 import { gathering } from '../../../gathering.ts'
 import { newId } from '../../../ids.ts'
 import { type Db, isUnavailable } from '../../../platform/postgres.ts'
-import type { FollowUpCall, Outcome, PaymentConnector, Unknown } from '../../payment.ts'
+import type {
+  AuthorizeCall,
+  FollowUpCall,
+  Outcome,
+  PaymentConnector,
+  PaymentServiceDefinition,
+  Unknown,
+} from '../../payment.ts'
+import { noRules, type SimulatorRules } from '../../simulator.ts'
+import { askForPayment, type PageUrl, type Question } from '../approvals/ask.ts'
 import type { Refusal } from './amounts.ts'
-import { forcesOf, houseRules, pendingMs, refusalsOf } from './catalogue.ts'
+import {
+  announceLater,
+  delayed,
+  errorCodes,
+  followByRule,
+  type Judge,
+  judgeByRule,
+  ruleOfAuthorization,
+  ruleOfFollowUp,
+  waitMsOf,
+} from './by-rule.ts'
+import { authorizationMs, forcesOf, houseRules, refusalsOf } from './catalogue.ts'
 import { mockCardDefinition } from './definition.ts'
 import { openNotification } from './notification.ts'
-import { type Answer, approved, decideAuthorization, pending, refused } from './rules.ts'
+import { type Answer, approved, type Decision, pending, refused } from './rules.ts'
 import {
   type FollowUp,
+  findMoves,
   findOrRefuse,
   insertAuthorizations,
   insertFollowUp,
@@ -16,17 +37,48 @@ import {
   type OperationRow,
   settle,
 } from './store.ts'
+import { statementOf } from './statement.ts'
+import { type LoadScenarios, noScenarios, planCard } from './three-d-secure.ts'
 
 const unknown: Unknown = { result: 'unknown' }
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export interface ProcessorOptions {
+  db: Db
+  now: (merchantAccountId: string) => Date
+  /** For who makes payments, as are the rules. */
+  pageUrl?: PageUrl
+  rules?: SimulatorRules
+}
+
+/** What becomes of an authorization, and what its buyer is asked first. */
+export interface Plan {
+  decision: Decision
+  question?: Question
+}
 
 /** A card processor as another company would run it, with tables of its own. What it can be made to do: catalogue.ts. */
-export function createMockCard({ db, now }: { db: Db; now: () => Date }): PaymentConnector {
+export const createMockCard = (options: ProcessorOptions & { scenarios?: LoadScenarios }): PaymentConnector =>
+  createProcessor(options, mockCardDefinition, (call, id, at, judge) =>
+    planCard(call, { id, at, judge, scenarios: options.scenarios ?? noScenarios }),
+  )
+
+/** What the processors of the sandbox do alike: their books, and what can happen to a payment in them. */
+export function createProcessor(
+  { db, now, pageUrl = (id) => id, rules = noRules }: ProcessorOptions,
+  definition: PaymentServiceDefinition,
+  plan: (call: AuthorizeCall, id: string, at: Date, judge: Judge) => Promise<Plan>,
+): PaymentConnector {
   const followUp = (call: FollowUpCall, asked: Pick<FollowUp, 'kind' | 'amount' | 'closes'>) =>
     answering(call.signal, async () => {
       const id = newId()
+      const rule = await ruleOfFollowUp(rules, call, asked)
+      const { delivery, ruled } = followByRule(id, rule)
+      if (delivery === 'never') return unknown
+      const waitMs = waitMsOf(rule)
       const paymentId = uuid.test(call.paymentReference) ? call.paymentReference : null
       const { later, lost, refusals } = habits[asked.kind]
+      const at = now(call.service.merchantAccountId)
       const row = await insertFollowUp(db, call.service.merchantAccountId, {
         ...asked,
         id,
@@ -34,23 +86,37 @@ export function createMockCard({ db, now }: { db: Db; now: () => Date }): Paymen
         reference: call.reference,
         serviceId: call.service.serviceId,
         currency: call.currency,
-        dueAt: new Date(now().getTime() + pendingMs),
+        now: at,
+        dueAt: new Date(at.getTime() + waitMs),
+        delivery,
         later,
         lost,
-        answers: answersTo(id, refusals),
+        answers: { ...answersTo(id, refusals), pending: pending(id, waitMs), ruled },
       })
-      return answer(row, { ...asked, id, paymentId })
+      await announceLater(db, call, { id, row, inMs: waitMs, rule })
+      return delayed(rule, call.signal, answer(row, { ...asked, id, paymentId }))
     })
 
   return {
-    definition: mockCardDefinition,
+    definition,
+    simulates: { errorCodes },
 
     authorize: (call) =>
       answering(call.signal, async () => {
         const id = newId()
-        const at = now()
-        const decision = decideAuthorization(call, id, at)
+        const at = now(call.service.merchantAccountId)
+        const rule = await ruleOfAuthorization(rules, call)
+        const waitMs = waitMsOf(rule)
+        const { decision, question } = await plan(call, id, at, (usual, answerTo) =>
+          judgeByRule(call, usual, answerTo, rule),
+        )
         if (decision.delivery === 'never') return unknown
+        if (question) {
+          const asked = { ...question, notifications: rule?.notifications ?? null }
+          const row = await askForPayment(db, pageUrl, call, { id, decision, question: asked, waitMs })
+          const kind = call.intent === 'capture' ? 'sale' : 'authorize'
+          return answer(row, { id, paymentId: null, kind, amount: call.amount })
+        }
         const isReserved = decision.delivery === 'charged later'
         const waits = isReserved || decision.delivery === 'later'
         const kind = call.intent !== 'capture' ? 'authorize' : isReserved ? 'late_sale' : 'sale'
@@ -62,9 +128,10 @@ export function createMockCard({ db, now }: { db: Db; now: () => Date }): Paymen
             kind,
             amount: call.amount,
             lost: decision.delivery === 'lost',
-            outcome: waits ? { ...pending(id), ...(isReserved && { isAuthorized: true }) } : decision.answer,
-            due_at: waits ? new Date(at.getTime() + pendingMs) : null,
+            outcome: waits ? { ...pending(id, waitMs), ...(isReserved && { isAuthorized: true }) } : decision.answer,
+            due_at: waits ? new Date(at.getTime() + waitMs) : null,
             due_outcome: waits ? standing(decision.answer, isReserved) : null,
+            decided_at: at,
           },
           payment: {
             id,
@@ -73,10 +140,12 @@ export function createMockCard({ db, now }: { db: Db; now: () => Date }): Paymen
             state: waits ? 'pending' : !isMade ? 'refused' : kind === 'sale' ? 'completed' : 'authorized',
             authorized: isMade || isReserved ? call.amount : 0,
             captured: isMade && kind === 'sale' ? call.amount : 0,
+            expires_at: new Date(at.getTime() + authorizationMs),
             forces: decision.forces,
           },
         })
-        return answer(row, { id, paymentId: null, kind, amount: call.amount })
+        await announceLater(db, call, { id, row, inMs: waitMs, rule })
+        return delayed(rule, call.signal, answer(row, { id, paymentId: null, kind, amount: call.amount }))
       }),
 
     capture: (call) => followUp(call, { kind: 'capture', amount: call.amount, closes: call.final }),
@@ -96,17 +165,25 @@ export function createMockCard({ db, now }: { db: Db; now: () => Date }): Paymen
           merchantAccountId,
           { reference, id, kind },
           {
-            now: now(),
+            now: now(merchantAccountId),
             notAllowed: refused(id, isPayment ? houseRules.canceled : houseRules.notInThisState),
             tooMuch: refused(id, houseRules.tooMuch),
           },
         )
         if (settled) return outcomeOf(settled)
+        if (found.outcome?.result === 'redirect') return found.outcome
         return {
           ...outcomeOf(found),
           ...pending(id),
-          askAfterMs: Math.max(0, found.due_at.getTime() - now().getTime()),
+          askAfterMs: Math.max(0, found.due_at.getTime() - now(merchantAccountId).getTime()),
         }
+      }),
+
+    statement: ({ service: { merchantAccountId, serviceId }, paymentReference, signal }) =>
+      answering(signal, async () => {
+        if (!uuid.test(paymentReference)) return []
+        const moves = await findMoves(db, merchantAccountId, { paymentId: paymentReference, serviceId })
+        return statementOf(moves, now(merchantAccountId))
       }),
 
     verify: ({ fields }) =>
@@ -118,7 +195,7 @@ export function createMockCard({ db, now }: { db: Db; now: () => Date }): Paymen
 
     notification: async (service, message) => {
       const { webhook_secret: secret } = await service.secrets()
-      return openNotification(message, { secret, now: now() })
+      return openNotification(message, { secret, now: now(service.merchantAccountId) })
     },
   }
 }
@@ -150,18 +227,18 @@ const habits = {
   cancel: habitsOf('cancel'),
 }
 
-const answersTo = (id: string, refusals: ReadonlyMap<number, Refusal>): FollowUp['answers'] => ({
+const answersTo = (id: string, refusals: ReadonlyMap<number, Refusal>) => ({
   approved: approved(id),
-  pending: pending(id),
   refused: Object.fromEntries([...refusals].map(([amount, refusal]) => [amount, refused(id, refusal)])),
   noSuchPayment: refused(id, houseRules.noSuchPayment),
   otherCurrency: refused(id, houseRules.otherCurrency),
   notAllowed: refused(id, houseRules.notInThisState),
+  lapsed: refused(id, houseRules.authorizationExpired),
   tooMuch: refused(id, houseRules.tooMuch),
 })
 
 /** What the caller hears: of a reference that was there before, what was said then, if it was about the same. */
-function answer(
+export function answer(
   row: OperationRow | undefined,
   asked: { id: string; paymentId: string | null; kind: OperationRow['kind']; amount: number | null },
 ): Outcome {
@@ -180,7 +257,7 @@ function outcomeOf({ outcome, amount }: OperationRow): Outcome {
 }
 
 /** A processor that cannot be reached, or not in time, leaves the caller without an answer. */
-async function answering<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result | Unknown> {
+export async function answering<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result | Unknown> {
   if (signal.aborted) return unknown
   const { promise, resolve } = Promise.withResolvers<Unknown>()
   const giveUp = () => resolve(unknown)

@@ -9,6 +9,8 @@ const supported = new Set<Feature>([
   'partial_capture',
   'partial_refunds',
   'refunds',
+  'settlement_reporting',
+  'three_d_secure_hosted',
   'transaction_cancel',
   'transaction_sync',
   'verify_credentials',

@@ -1,6 +1,6 @@
 import { type Sql, sql } from '../../../platform/sql.ts'
 
-export type Kind = 'authorize' | 'sale' | 'late_sale' | 'capture' | 'void' | 'refund' | 'cancel'
+export type Kind = 'authorize' | 'sale' | 'late_sale' | 'capture' | 'void' | 'refund' | 'cancel' | 'enrol'
 
 /**
  * What an operation does to a payment, in SQL over `payment`, `asked` (the operation before it is decided) and `changed` (after).
@@ -9,6 +9,8 @@ export type Kind = 'authorize' | 'sale' | 'late_sale' | 'capture' | 'void' | 're
 export interface Move {
   /** Whether the state of the payment allows it. */
   allowed: Sql
+  /** Whether it comes too late. What was asked for in time is done, also when that is later. */
+  lapsed: Sql
   /** Whether the amounts do. */
   fits: Sql
   /** Which decided operations change the payment. */
@@ -22,6 +24,7 @@ export interface Move {
 const isApproved = sql`changed.outcome ->> 'result' = 'approved'`
 
 const nothing: Omit<Move, 'allowed'> = {
+  lapsed: sql`false`,
   fits: sql`true`,
   applies: isApproved,
   state: sql`payment.state`,
@@ -57,6 +60,7 @@ export const moves: Record<Kind, Move> = {
   capture: {
     ...nothing,
     allowed: sql`payment.state = 'authorized'`,
+    lapsed: sql`payment.expires_at <= asked.at`,
     // Generous: how much more than authorized a merchant may capture is for the API to say.
     fits: sql`payment.captured + asked.amount <= payment.authorized * 2`,
     state: sql`case when changed.closes then 'completed' else payment.state end`,
@@ -74,4 +78,6 @@ export const moves: Record<Kind, Move> = {
     refunded: sql`payment.refunded + changed.amount`,
   },
   cancel: { ...nothing, allowed: isPending, state: sql`'canceled'` },
+  // No payment belongs to it.
+  enrol: { ...nothing, allowed: sql`true`, applies: sql`false` },
 }

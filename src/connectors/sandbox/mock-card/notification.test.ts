@@ -5,12 +5,13 @@ import { signNotification } from './notification.ts'
 
 const now = new Date('2030-05-05T12:00:00Z')
 const refusing = { inTransaction: false, run: () => Promise.reject(new Error('no database is needed here')) }
-const connector = createMockCard({ db: refusing, now: () => now })
+const connector = createMockCard({ db: refusing, now: () => now, pageUrl: () => '', scenarios: async () => [] })
 const secret = 'a secret of the service'
 const service: ServiceAccess = {
   merchantAccountId: 'default',
   serviceId: 'a',
   fields: { merchant_id: 'any' },
+  notificationUrl: null,
   secrets: () => Promise.resolve({ webhook_secret: secret }),
 }
 const body = Buffer.from(JSON.stringify({ id: 'message-1', reference: 'call-1' }))
@@ -20,7 +21,7 @@ const open = (message: { headers?: Record<string, string>; body?: Buffer }, acce
   connector.notification(access, { headers, body, ...message })
 
 test('a message that was signed with the secret of the service is told', async () => {
-  expect(await open({})).toEqual({ id: 'message-1', reference: 'call-1' })
+  expect(await open({})).toEqual({ id: 'message-1', reference: 'call-1', kind: 'operation' })
   expect(headers['x-sandbox-timestamp']).toBe('1904212800')
   expect(headers['x-sandbox-signature']).toMatch(/^[0-9a-f]{64}$/)
 })

@@ -35,7 +35,9 @@ function parse(body: Buffer): Notification | undefined {
     if (typeof message !== 'object' || message === null || !('id' in message) || !('reference' in message))
       return undefined
     const { id, reference } = message
-    return typeof id === 'string' && typeof reference === 'string' ? { id, reference } : undefined
+    return typeof id === 'string' && typeof reference === 'string'
+      ? { id, reference, kind: 'kind' in message && message.kind === 'report' ? 'report' : 'operation' }
+      : undefined
   } catch {
     return undefined
   }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { isExpired } from '../../../cards/expiration.ts'
 import { type Force, isTestNumber } from '../../../cards/test-numbers.ts'
 import { scrub } from '../../../platform/log.ts'
-import type { Approved, AuthorizeCall, Pending, Refused } from '../../payment.ts'
+import type { Approved, AuthorizeCall, CardToCharge, Pending, Refused } from '../../payment.ts'
 import type { Refusal } from './amounts.ts'
 import {
   type CatalogueEntry,
@@ -30,12 +30,15 @@ export interface Decision {
 const authorizeRefusals = refusalsOf('authorize')
 const saleRefusals = refusalsOf('sale')
 
+/** A payment with a card, which is all this processor makes. */
+export type CardCall = AuthorizeCall & { card: CardToCharge }
+
 /** What becomes of an authorization: the card and the amount choose the answer, and the card how it comes. */
-export function decideAuthorization(call: AuthorizeCall, id: string, now: Date): Decision {
+export function decideAuthorization(call: CardCall, id: string, now: Date): Decision {
   const { card, amount, intent, asyncCapture } = call
-  const answerTo = (refusal: Refusal | undefined) =>
-    refusal ? refusedAuthorization(call, id, refusal) : approvedAuthorization(call, id)
-  if (!isTestNumber(card.number)) return { answer: answerTo(houseRules.notATestNumber), delivery: 'now', forces: null }
+  if (!isTestNumber(card.number)) {
+    return { answer: answerTo(call, id, houseRules.notATestNumber), delivery: 'now', forces: null }
+  }
 
   const entry = findCardNumber(card.number)
   const forces = entry?.forces ?? null
@@ -44,14 +47,24 @@ export function decideAuthorization(call: AuthorizeCall, id: string, now: Date):
     (isExpired(card.expirationDate, now) ? houseRules.expired : undefined) ??
     refusalIn(entry) ??
     authorizeRefusals.get(amount)
-  if (refusal) return { answer: answerTo(refusal), delivery, forces }
+  if (refusal) return { answer: answerTo(call, id, refusal), delivery, forces }
 
   const isSale = intent === 'capture'
   return {
-    answer: answerTo(isSale ? saleRefusals.get(amount) : undefined),
+    answer: answerTo(call, id, isSale ? saleRefusals.get(amount) : undefined),
     delivery: delivery === 'now' && isSale && asyncCapture ? 'charged later' : delivery,
     forces,
   }
+}
+
+/** Without a refusal it is approved. */
+export const answerTo = (call: CardCall, id: string, refusal: Refusal | undefined): Answer =>
+  refusal ? refusedAuthorization(call, id, refusal) : approvedAuthorization(call, id)
+
+/** The same without a card: the amount chooses. */
+export function decideByAmount({ amount, intent }: AuthorizeCall, id: string): Decision {
+  const refusal = authorizeRefusals.get(amount) ?? (intent === 'capture' ? saleRefusals.get(amount) : undefined)
+  return { answer: refusal ? refused(id, refusal) : approved(id), delivery: 'now', forces: null }
 }
 
 function deliveryOf(entry: CatalogueEntry | undefined): Decision['delivery'] {
@@ -67,7 +80,7 @@ function refusalIn(entry: CatalogueEntry | undefined): Refusal | undefined {
   return error_code && raw_code ? { outcome, error_code, retriable, raw_code, description } : undefined
 }
 
-function approvedAuthorization({ reference, buyer, card }: AuthorizeCall, id: string): Answer {
+function approvedAuthorization({ reference, buyer, card }: CardCall, id: string): Answer {
   return {
     ...approved(id),
     authorizationCode: digitsOf(`authorization ${reference}`, 6),
@@ -78,7 +91,7 @@ function approvedAuthorization({ reference, buyer, card }: AuthorizeCall, id: st
 }
 
 /** An issuer that declines has looked at address and code; what failed did not get that far. */
-function refusedAuthorization({ buyer, card, options }: AuthorizeCall, id: string, refusal: Refusal): Answer {
+function refusedAuthorization({ buyer, card, options }: CardCall, id: string, refusal: Refusal): Answer {
   return {
     ...refused(id, refusal),
     ...(options['skip_retry'] === true && { retriable: false }),
@@ -118,12 +131,12 @@ export const refused = (
   rawDescription: description,
 })
 
-export const pending = (id: string): Pending => ({
+export const pending = (id: string, askAfterMs = pendingMs): Pending => ({
   result: 'pending',
   providerReference: id,
   rawCode: '09',
   rawDescription: 'in progress',
-  askAfterMs: pendingMs,
+  askAfterMs,
 })
 
 /** The same for the same reference, and never what could be a card number, which the log would mask. */
