@@ -31,9 +31,9 @@ export const paymentMethodRoutes = [
     id: 'createPaymentMethod',
     method: 'POST',
     path: '/payment-methods',
-    summary: 'Store a card',
+    summary: 'Store a payment method',
     description:
-      'The number is encrypted by the vault and never shown again: answers have its first digits, its last four and a fingerprint. The security code is not kept. Storing a card contacts nobody, so an expired one is stored too.',
+      "The number is encrypted by the vault and never shown again: answers have its first digits, its last four and a fingerprint. The security code is not kept. Storing a card contacts nobody, so an expired one is stored too. A redirect method is its buyer's to approve, at the `approval_url` of the answer; it can be paid with once it is `succeeded`.",
     scope: 'payment-methods.write',
     merchantAccount: 'one',
     body: NewPaymentMethod,

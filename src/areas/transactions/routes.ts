@@ -34,9 +34,9 @@ export const transactionRoutes = [
     id: 'createTransaction',
     method: 'POST',
     path: '/transactions',
-    summary: 'Pay with a card',
+    summary: 'Make a payment',
     description:
-      'Reserves the amount on the card (`intent` authorize) or charges it at once (`intent` capture). A payment that is declined or fails is not an error of the request: the answer is 201 with the status and an `error_code`. When the provider does not answer in time the transaction is `processing`, and we find out.',
+      'Reserves the amount on the card (`intent` authorize) or charges it at once (`intent` capture). A payment that is declined or fails is not an error of the request: the answer is 201 with the status and an `error_code`. When the provider does not answer in time the transaction is `processing`, and we find out. Where the buyer is asked first (3-D Secure, a redirect method) it is `buyer_approval_pending`: send the buyer to `payment_method.approval_url`; afterwards they are at your `redirect_url`, with `transaction_id` and `transaction_status` added.',
     scope: 'transactions.write',
     merchantAccount: 'one',
     idempotent: true,

@@ -1,5 +1,6 @@
 import type { AntiFraudAnswer, DecisionCall } from '../../../connectors/anti-fraud.ts'
 import type { Context } from '../../../context.ts'
+import { TooLate, withDeadline } from '../../../deadline.ts'
 
 /** Who is asked about the payments of an account. */
 export interface AntiFraudGuard {
@@ -27,17 +28,14 @@ export async function decide(
 ): Promise<AntiFraudDecision> {
   const connector = ctx.antiFraud.get(guard.definitionId)
   if (!connector) return { decision: 'skipped', fault: 'not part of this instance' }
-  const signal = AbortSignal.timeout(deadlineMs)
-  const late = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('the provider did not answer in time')), { once: true })
-  })
-  late.catch(() => undefined)
   try {
-    const answer = await Promise.race([connector.decide({ ...payment, serviceId: guard.id, signal }), late])
+    const answer = await withDeadline(deadlineMs, (signal) =>
+      connector.decide({ ...payment, serviceId: guard.id, signal }),
+    )
     return answer.decision === 'review' && !guard.reviewsEnabled ? { decision: 'accept', said: 'review' } : answer
   } catch (error) {
     ctx.log.warn('an anti-fraud provider gave no decision', { resource_id: guard.id, error })
-    return signal.aborted
+    return error instanceof TooLate
       ? { decision: 'exception', fault: 'no answer in time' }
       : { decision: 'error', fault: 'the provider failed' }
   }
