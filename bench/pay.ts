@@ -31,20 +31,25 @@ const seconds = Number(options.seconds)
 const connections = Number(options.connections)
 const floors = { ratio: 0.35, commits: 3, roundTrips: 10 }
 
-function pay(port: number, nextToken: () => string, duration = seconds): Promise<Load> {
-  const body = JSON.stringify({
-    amount: 1299,
-    currency: 'EUR',
-    country: 'DE',
-    intent: 'capture',
-    external_identifier: 'order-4711',
-    metadata: { order: '4711' },
-    payment_method: { method: 'card', number: '4111111111111111', expiration_date: '12/30', security_code: '123' },
-  })
+const body = JSON.stringify({
+  amount: 1299,
+  currency: 'EUR',
+  country: 'DE',
+  intent: 'capture',
+  external_identifier: 'order-4711',
+  metadata: { order: '4711' },
+  payment_method: { method: 'card', number: '4111111111111111', expiration_date: '12/30', security_code: '123' },
+})
+
+function pay(
+  port: number,
+  nextToken: () => string,
+  how: { seconds?: number; connections?: number } = {},
+): Promise<Load> {
   const makeRequest = () =>
     `POST /transactions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${nextToken()}\r\n` +
     `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
-  return load({ port, connections, seconds: duration, makeRequest, wantedStatus: 201 })
+  return load({ port, connections, seconds, makeRequest, wantedStatus: 201, ...how })
 }
 
 async function addPaymentService(port: number, token: string): Promise<void> {
@@ -75,17 +80,12 @@ const countPayments = async ({ admin }: Rig) =>
 async function countCosts(rig: Rig, token: string) {
   const [before, paymentsBefore] = [await rig.counters(), await countPayments(rig)]
   const { api, vault, port } = await rig.startServers({ probe: 'pay-probe.ts' })
-  await pay(port, () => token, Math.min(1, seconds))
+  const aMoment = { seconds: Math.min(1, seconds) }
+  await pay(port, () => token, aMoment)
   const [apiBefore, vaultBefore] = [await askProbe<Totals>(api), await askProbe<Totals>(vault)]
   const run = await pay(port, () => token)
   const [apiAfter, vaultAfter] = [await askProbe<Totals>(api), await askProbe<Totals>(vault)]
-  const alone = await load({
-    port,
-    connections: 1,
-    seconds: Math.min(1, seconds),
-    makeRequest: () => lastRequest(token),
-    wantedStatus: 201,
-  })
+  const alone = await pay(port, () => token, { ...aMoment, connections: 1 })
   const apiAlone = await askProbe<Totals>(api)
   // PostgreSQL's processes hand in their counts when they end.
   await rig.stopServers()
@@ -103,12 +103,6 @@ async function countCosts(rig: Rig, token: string) {
     own_time_ms: percentiles(apiAfter.ownMs.slice(apiBefore.ownMs.length)),
     own_time_one_at_a_time_ms: percentiles(apiAlone.ownMs.slice(apiAfter.ownMs.length)),
   }
-}
-
-function lastRequest(token: string): string {
-  const body =
-    '{"amount":1299,"currency":"EUR","country":"DE","intent":"capture","payment_method":{"method":"card","number":"4111111111111111","expiration_date":"12/30","security_code":"123"}}'
-  return `POST /transactions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }
 
 const rig = await startRig({ environment: 'sandbox', pool: options.pool, setup: 'pay.setup.sql' })
