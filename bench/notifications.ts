@@ -14,6 +14,7 @@ import { migrate } from '../src/platform/migrations.ts'
 import { connect } from '../src/platform/postgres.ts'
 import { startProcess } from '../test/kills/processes.ts'
 import { runStorm } from '../test/notification-storm/run.ts'
+import { fullAccess, note } from './rig.ts'
 
 /**
  * Forged, replayed, duplicated, reordered and late messages against a running api with payments in every state. Afterwards every payment is what
@@ -37,8 +38,6 @@ Example: npm run proof:notifications -- --messages 500 --rounds 2`)
   process.exit(0)
 }
 
-const fullAccess = '01900000-0000-7000-8000-00000000000c'
-const note = (line: string) => process.stderr.write(`${line}\n`)
 const seed = Number(options.seed)
 const folder = mkdtempSync(join(tmpdir(), 'fn-'))
 const keyFile = join(folder, 'key')

@@ -12,7 +12,7 @@ import { type Cluster, startCluster } from '../src/cli/postgres-cluster.ts'
 import { signToken } from '../src/cli/sign-token.ts'
 import { migrate } from '../src/platform/migrations.ts'
 import { connect } from '../src/platform/postgres.ts'
-import { note } from './rig.ts'
+import { fullAccess, note } from './rig.ts'
 
 /** What the proofs of races share: two apis with a vault on one database, and a caller who takes them in turn. */
 export interface RaceServers {
@@ -24,8 +24,6 @@ export interface RaceServers {
   ): Promise<{ status: number; text: string }>
   close(): Promise<void>
 }
-
-const fullAccess = '01900000-0000-7000-8000-00000000000c'
 
 interface Started {
   child: ChildProcess

@@ -18,7 +18,7 @@ import { cpuOf, cpuOfFamily } from './cpu.ts'
 /** What the benches that go through the API share: a cluster that really writes to disk, a vault, an api, and pgbench beside them. */
 
 const root = join(import.meta.dirname, '..')
-const fullAccess = '01900000-0000-7000-8000-00000000000c'
+export const fullAccess = '01900000-0000-7000-8000-00000000000c'
 
 export const note = (line: string) => process.stderr.write(`${line}\n`)
 /** Of an even count the lower of the two in the middle: in doubt against us. */

@@ -70,8 +70,7 @@ async function waitForBuyer(
   outcome: Redirect,
 ): Promise<boolean> {
   const accounts = [attempt.merchant_account_id]
-  const row = await findTransaction(ctx.db, accounts, attempt.transaction_id)
-  if (!row) throw new Error('an attempt without a transaction')
+  const row = await findOwner(ctx, attempt)
   if (row.status === 'processing') {
     await settleAuthorization(ctx, attempt, outcome)
     return false
@@ -87,6 +86,12 @@ async function waitForBuyer(
   const waiting = { ...outcome, result: 'pending', askAfterMs: buyersMs(row, attempt.checks, now) } as const
   await transact({ ...ctx, accounts }, (ctx) => closeFollowUp(ctx, attempt, waiting))
   return false
+}
+
+async function findOwner(ctx: System, attempt: AttemptRow): Promise<TransactionRow> {
+  const row = await findTransaction(ctx.db, [attempt.merchant_account_id], attempt.transaction_id)
+  if (!row) throw new Error('an attempt without a transaction')
+  return row
 }
 
 /** Takes back a payment that is not decided. */
@@ -127,8 +132,7 @@ export async function settleAuthorization(
   outcome: AuthorizationOutcome,
 ): Promise<void> {
   const accounts = [attempt.merchant_account_id]
-  const row = await findTransaction(ctx.db, accounts, attempt.transaction_id)
-  if (!row) throw new Error('an attempt without a transaction')
+  const row = await findOwner(ctx, attempt)
   const stored = row.payment_method_id ? await findStoredMethod({ ...ctx, accounts }, row.payment_method_id) : undefined
   const settlement = settlementOf({
     row,
