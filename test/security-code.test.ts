@@ -193,6 +193,8 @@ async function run(options: DeploymentOptions, template: string, used: Codes): P
   const query = queryOn(cluster, database)
   const [buyer] = await query<{ id: string }>('select id from buyers')
   await sendEverything(deployment, { ...client, buyerId: buyer?.id ?? '' }, query, used)
+  // What the processor has to say later is said, or not, in every run.
+  await expect.poll(() => query('select id from sandbox_notifications'), { timeout: 60_000 }).toEqual([])
   await deployment.stop('api', 'SIGTERM')
   await deployment.stop('worker', 'SIGTERM')
   const log = (await readServerLog(onServer)).subarray(logged).toString()
