@@ -6,7 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { connectVault, type Vault } from '../src/vault/client.ts'
 import { send, useApi } from './api.ts'
-import { answerProblems, type CardRequest, limitMs, type Outage, recoveryMs, storageProblems } from './card-history.ts'
+import {
+  answerProblems,
+  type CardRequest,
+  limitMs,
+  type Outage,
+  recoveryMs,
+  storageProblems,
+  strayTimeouts,
+} from './card-history.ts'
 import { type CardLoad, startCardLoad } from './card-load.ts'
 import { apiEnvironment, startProcess } from './processes.ts'
 import { makeCardNumber, type SpawnedVault, spawnVault } from './vault.ts'
@@ -15,6 +23,8 @@ import { makeCardNumber, type SpawnedVault, spawnVault } from './vault.ts'
 const stoppedMs = process.env['LONG_OUTAGE'] === undefined ? 6_000 : 60_000
 // In CI no timing decides: a busy machine may be slow. `npm run proof:vault-outage` holds the limit.
 const patienceMs = process.env['LONG_OUTAGE'] === undefined ? 15_000 : limitMs
+/** The share of the cards that a busy machine may refuse in time although the vault is there. */
+const strayShare = process.env['LONG_OUTAGE'] === undefined ? 0.2 : 0
 const killedMs = 3_000
 const quietMs = 2_500
 const perSecond = 120
@@ -92,8 +102,11 @@ async function judge(name: string, { load, vault }: Fleet, outage: Outage): Prom
   // Without enough of everything the absence of problems says nothing.
   for (const operation of ['create', 'get', 'list', 'delete', 'other'] as const)
     expect(during.filter((request) => request.operation === operation).length).toBeGreaterThan(5)
+  const stored = history.filter(({ operation, status }) => operation === 'create' && status === 201)
+  const strays = strayTimeouts(history, [outage], patienceMs)
   return [
     ...answerProblems(history, [outage], patienceMs),
+    ...(strays.length <= stored.length * strayShare ? [] : strays),
     ...(recovery <= patienceMs ? [] : [`the first card after the outage was stored after ${recovery} ms`]),
     ...(await storageProblems(history, api.database, client)),
   ]
@@ -161,7 +174,7 @@ describe('the checks see what is wrong', () => {
 
   test('an outage as it should be is no problem', () => {
     const history = [request({}), request(away), request({ ...away, operation: 'list', status: 200 })]
-    expect(answerProblems(history, [outage])).toEqual([])
+    expect([...answerProblems(history, [outage]), ...strayTimeouts(history, [outage])]).toEqual([])
   })
 
   test.each<[name: string, request: Partial<CardRequest>, problem: RegExp]>([
@@ -176,7 +189,8 @@ describe('the checks see what is wrong', () => {
     ['a read that fails', { ...away, operation: 'get' }, /get at 6000: answered 504/],
     ['a delete that fails', { ...away, operation: 'delete' }, /answered 504/],
   ])('%s', (_name, more, problem) => {
-    expect(answerProblems([request(more)], [outage])).toEqual(expect.arrayContaining([expect.stringMatching(problem)]))
+    const problems = [...answerProblems([request(more)], [outage]), ...strayTimeouts([request(more)], [outage])]
+    expect(problems).toEqual(expect.arrayContaining([expect.stringMatching(problem)]))
   })
 
   test('no card after the outage', () => {
