@@ -51,6 +51,20 @@ CREATE FUNCTION public.florin_id_floor(moment timestamp with time zone) RETURNS 
 
 ALTER FUNCTION public.florin_id_floor(moment timestamp with time zone) OWNER TO florin_migrate;
 
+CREATE FUNCTION public.florin_insert_state() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into transaction_states (merchant_account_id, id, status, pending_review, disputed, has_refunds, has_settlements, used_3ds,
+    payment_service_id, payment_service_transaction_id, error_code, updated_at)
+  values (new.merchant_account_id, new.id, new.status, new.pending_review, new.disputed, new.refunded_amount > 0, new.settled,
+    new.three_d_secure is not null, new.payment_service_id, new.payment_service_transaction_id, new.error_code, new.updated_at);
+  return null;
+end
+$$;
+
+ALTER FUNCTION public.florin_insert_state() OWNER TO florin_migrate;
+
 CREATE FUNCTION public.florin_make_partitions(months_ahead integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -80,7 +94,7 @@ ALTER FUNCTION public.florin_make_partitions(months_ahead integer) OWNER TO flor
 
 CREATE FUNCTION public.florin_reaches(account text) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN ((current_setting('florin.accounts'::text, true) = '*'::text) OR (account = ANY (string_to_array(current_setting('florin.accounts'::text, true), ','::text))));
+    RETURN CASE current_setting('florin.accounts'::text, true) WHEN account THEN true WHEN '*'::text THEN true ELSE (strpos(current_setting('florin.accounts'::text, true), ((','::text || account) || ','::text)) > 0) END;
 
 ALTER FUNCTION public.florin_reaches(account text) OWNER TO florin_migrate;
 
@@ -89,6 +103,33 @@ CREATE FUNCTION public.florin_reaches_all(accounts text[]) RETURNS boolean
     RETURN ((current_setting('florin.accounts'::text, true) = '*'::text) OR ((cardinality(accounts) > 0) AND (accounts <@ string_to_array(current_setting('florin.accounts'::text, true), ','::text))));
 
 ALTER FUNCTION public.florin_reaches_all(accounts text[]) OWNER TO florin_migrate;
+
+CREATE FUNCTION public.florin_update_reference() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update transaction_facts set external_identifier = new.external_identifier
+  where merchant_account_id = new.merchant_account_id and id = new.id;
+  return null;
+end
+$$;
+
+ALTER FUNCTION public.florin_update_reference() OWNER TO florin_migrate;
+
+CREATE FUNCTION public.florin_update_state() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update transaction_states
+  set status = new.status, pending_review = new.pending_review, disputed = new.disputed, has_refunds = new.refunded_amount > 0,
+    has_settlements = new.settled, used_3ds = new.three_d_secure is not null, payment_service_id = new.payment_service_id,
+    payment_service_transaction_id = new.payment_service_transaction_id, error_code = new.error_code, updated_at = new.updated_at
+  where merchant_account_id = new.merchant_account_id and id = new.id;
+  return null;
+end
+$$;
+
+ALTER FUNCTION public.florin_update_state() OWNER TO florin_migrate;
 
 CREATE TABLE public.account_updater_inquiries (
     merchant_account_id text NOT NULL,
@@ -891,6 +932,36 @@ ALTER TABLE ONLY public.transaction_events FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.transaction_events OWNER TO florin_migrate;
 
+CREATE TABLE public.transaction_facts (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    amount integer NOT NULL,
+    currency text NOT NULL,
+    country text,
+    payment_source text NOT NULL,
+    merchant_initiated boolean NOT NULL,
+    is_subsequent_payment boolean NOT NULL,
+    sourcing smallint GENERATED ALWAYS AS ((((array_position(ARRAY['ecommerce'::text, 'moto'::text, 'recurring'::text, 'installment'::text, 'card_on_file'::text], payment_source) * 4) + ((merchant_initiated)::integer * 2)) + (is_subsequent_payment)::integer)) STORED NOT NULL,
+    method text,
+    payment_method_id uuid,
+    payment_method_label text,
+    payment_method_scheme text,
+    payment_method_country text,
+    payment_method_bin text,
+    payment_method_fingerprint text,
+    checkout_session_id uuid,
+    buyer_id uuid,
+    buyer_external_identifier text,
+    buyer_email_address text,
+    external_identifier text
+)
+WITH (autovacuum_vacuum_insert_scale_factor='0.02');
+ALTER TABLE ONLY public.transaction_facts ALTER COLUMN currency SET STATISTICS 500;
+
+ALTER TABLE ONLY public.transaction_facts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transaction_facts OWNER TO florin_migrate;
+
 CREATE TABLE public.transaction_instruments (
     merchant_account_id text NOT NULL,
     transaction_id uuid NOT NULL,
@@ -921,6 +992,39 @@ WITH (fillfactor='80');
 ALTER TABLE ONLY public.transaction_instruments FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.transaction_instruments OWNER TO florin_migrate;
+
+CREATE TABLE public.transaction_metadata (
+    merchant_account_id text NOT NULL,
+    name text NOT NULL,
+    value text NOT NULL,
+    id uuid NOT NULL
+);
+
+ALTER TABLE ONLY public.transaction_metadata FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transaction_metadata OWNER TO florin_migrate;
+
+CREATE TABLE public.transaction_states (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    status text NOT NULL,
+    pending_review boolean NOT NULL,
+    disputed boolean NOT NULL,
+    has_refunds boolean NOT NULL,
+    has_settlements boolean NOT NULL,
+    used_3ds boolean NOT NULL,
+    state smallint GENERATED ALWAYS AS (((((((array_position(ARRAY['processing'::text, 'buyer_approval_pending'::text, 'authorization_succeeded'::text, 'authorization_failed'::text, 'authorization_declined'::text, 'capture_pending'::text, 'capture_succeeded'::text, 'authorization_void_pending'::text, 'authorization_voided'::text], status) * 32) + ((pending_review)::integer * 16)) + ((disputed)::integer * 8)) + ((has_refunds)::integer * 4)) + ((has_settlements)::integer * 2)) + (used_3ds)::integer)) STORED NOT NULL,
+    payment_service_id uuid,
+    payment_service_transaction_id text,
+    error_code text,
+    updated_at timestamp(3) with time zone NOT NULL
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.02');
+ALTER TABLE ONLY public.transaction_states ALTER COLUMN state SET STATISTICS 500;
+
+ALTER TABLE ONLY public.transaction_states FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transaction_states OWNER TO florin_migrate;
 
 CREATE TABLE public.transactions (
     merchant_account_id text NOT NULL,
@@ -988,7 +1092,8 @@ CREATE TABLE public.transactions (
     CONSTRAINT transactions_intent_outcome_check CHECK ((intent_outcome = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
     CONSTRAINT transactions_payment_source_check CHECK ((payment_source = ANY (ARRAY['ecommerce'::text, 'moto'::text, 'recurring'::text, 'installment'::text, 'card_on_file'::text]))),
     CONSTRAINT transactions_refunded CHECK (((refunded_amount >= 0) AND (refunded_amount <= captured_amount))),
-    CONSTRAINT transactions_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'buyer_approval_pending'::text, 'authorization_succeeded'::text, 'authorization_failed'::text, 'authorization_declined'::text, 'capture_pending'::text, 'capture_succeeded'::text, 'authorization_void_pending'::text, 'authorization_voided'::text])))
+    CONSTRAINT transactions_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'buyer_approval_pending'::text, 'authorization_succeeded'::text, 'authorization_failed'::text, 'authorization_declined'::text, 'capture_pending'::text, 'capture_succeeded'::text, 'authorization_void_pending'::text, 'authorization_voided'::text]))),
+    CONSTRAINT transactions_updated CHECK ((updated_at > (created_at - '1 day'::interval)))
 )
 WITH (fillfactor='80');
 
@@ -1205,8 +1310,17 @@ ALTER TABLE ONLY public.transaction_approvals
 ALTER TABLE ONLY public.transaction_events
     ADD CONSTRAINT transaction_events_pkey PRIMARY KEY (merchant_account_id, transaction_id, id);
 
+ALTER TABLE ONLY public.transaction_facts
+    ADD CONSTRAINT transaction_facts_pkey PRIMARY KEY (merchant_account_id, id);
+
 ALTER TABLE ONLY public.transaction_instruments
     ADD CONSTRAINT transaction_instruments_pkey PRIMARY KEY (merchant_account_id, transaction_id, "position");
+
+ALTER TABLE ONLY public.transaction_metadata
+    ADD CONSTRAINT transaction_metadata_pkey PRIMARY KEY (merchant_account_id, name, value, id);
+
+ALTER TABLE ONLY public.transaction_states
+    ADD CONSTRAINT transaction_states_pkey PRIMARY KEY (merchant_account_id, id);
 
 ALTER TABLE ONLY public.transactions
     ADD CONSTRAINT transactions_pkey PRIMARY KEY (merchant_account_id, id);
@@ -1287,6 +1401,50 @@ CREATE INDEX simulator_rules_list ON public.simulator_rules USING btree (id);
 
 CREATE INDEX statement_checks_due ON public.statement_checks USING btree (next_check_at);
 
+CREATE INDEX transaction_facts_amount ON public.transaction_facts USING btree (merchant_account_id, amount, id);
+
+CREATE INDEX transaction_facts_bin ON public.transaction_facts USING btree (merchant_account_id, payment_method_bin, id) WHERE (payment_method_bin IS NOT NULL);
+
+CREATE INDEX transaction_facts_buyer ON public.transaction_facts USING btree (merchant_account_id, buyer_id, id) WHERE (buyer_id IS NOT NULL);
+
+CREATE INDEX transaction_facts_buyer_reference ON public.transaction_facts USING btree (merchant_account_id, buyer_external_identifier, id) WHERE (buyer_external_identifier IS NOT NULL);
+
+CREATE INDEX transaction_facts_country ON public.transaction_facts USING btree (merchant_account_id, country, id) WHERE (country IS NOT NULL);
+
+CREATE INDEX transaction_facts_currency ON public.transaction_facts USING btree (merchant_account_id, currency, id);
+
+CREATE INDEX transaction_facts_email ON public.transaction_facts USING btree (merchant_account_id, buyer_email_address, id) WHERE (buyer_email_address IS NOT NULL);
+
+CREATE INDEX transaction_facts_fingerprint ON public.transaction_facts USING btree (merchant_account_id, payment_method_fingerprint, id) WHERE (payment_method_fingerprint IS NOT NULL);
+
+CREATE INDEX transaction_facts_label ON public.transaction_facts USING btree (merchant_account_id, payment_method_label, id) WHERE (payment_method_label IS NOT NULL);
+
+CREATE INDEX transaction_facts_method ON public.transaction_facts USING btree (merchant_account_id, method, id) WHERE (method IS NOT NULL);
+
+CREATE INDEX transaction_facts_method_country ON public.transaction_facts USING btree (merchant_account_id, payment_method_country, id) WHERE (payment_method_country IS NOT NULL);
+
+CREATE INDEX transaction_facts_payment_method_id ON public.transaction_facts USING btree (merchant_account_id, payment_method_id, id) WHERE (payment_method_id IS NOT NULL);
+
+CREATE INDEX transaction_facts_reference ON public.transaction_facts USING btree (merchant_account_id, external_identifier, id) WHERE (external_identifier IS NOT NULL);
+
+CREATE INDEX transaction_facts_scheme ON public.transaction_facts USING btree (merchant_account_id, payment_method_scheme, id) WHERE (payment_method_scheme IS NOT NULL);
+
+CREATE INDEX transaction_facts_session ON public.transaction_facts USING btree (merchant_account_id, checkout_session_id, id) WHERE (checkout_session_id IS NOT NULL);
+
+CREATE INDEX transaction_facts_sourcing ON public.transaction_facts USING btree (merchant_account_id, sourcing, id);
+
+CREATE INDEX transaction_metadata_of_transaction ON public.transaction_metadata USING btree (merchant_account_id, id);
+
+CREATE INDEX transaction_states_error ON public.transaction_states USING btree (merchant_account_id, error_code, id) WHERE (error_code IS NOT NULL);
+
+CREATE INDEX transaction_states_provider_reference ON public.transaction_states USING btree (merchant_account_id, payment_service_transaction_id, id) WHERE (payment_service_transaction_id IS NOT NULL);
+
+CREATE INDEX transaction_states_service ON public.transaction_states USING btree (merchant_account_id, payment_service_id, id) WHERE (payment_service_id IS NOT NULL);
+
+CREATE INDEX transaction_states_state ON public.transaction_states USING btree (merchant_account_id, state, id);
+
+CREATE INDEX transaction_states_updated ON public.transaction_states USING btree (merchant_account_id, updated_at, id);
+
 CREATE INDEX transactions_list ON public.transactions USING btree (id);
 
 CREATE UNIQUE INDEX keys_one_active ON vault.keys USING btree (purpose) WHERE (state = 'active'::text);
@@ -1298,6 +1456,12 @@ CREATE INDEX waiting_expiry ON vault.waiting USING btree (expires_at);
 CREATE TRIGGER api_key_pairs_changed AFTER UPDATE ON public.api_key_pairs FOR EACH ROW WHEN ((((old.active IS DISTINCT FROM new.active) OR (old.merchant_account_ids IS DISTINCT FROM new.merchant_account_ids)) OR (old.version IS DISTINCT FROM new.version))) EXECUTE FUNCTION public.florin_announce_key();
 
 CREATE TRIGGER api_key_pairs_created_or_deleted AFTER INSERT OR DELETE ON public.api_key_pairs FOR EACH ROW EXECUTE FUNCTION public.florin_announce_key();
+
+CREATE TRIGGER transactions_insert_state AFTER INSERT ON public.transactions FOR EACH ROW EXECUTE FUNCTION public.florin_insert_state();
+
+CREATE TRIGGER transactions_update_reference AFTER UPDATE OF external_identifier ON public.transactions FOR EACH ROW WHEN ((old.external_identifier IS DISTINCT FROM new.external_identifier)) EXECUTE FUNCTION public.florin_update_reference();
+
+CREATE TRIGGER transactions_update_state AFTER UPDATE ON public.transactions FOR EACH ROW EXECUTE FUNCTION public.florin_update_state();
 
 ALTER TABLE ONLY public.account_updater_inquiries
     ADD CONSTRAINT account_updater_inquiries_job FOREIGN KEY (merchant_account_id, job_id) REFERENCES public.account_updater_jobs(merchant_account_id, id);
@@ -1511,9 +1675,21 @@ ALTER TABLE public.transaction_events ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY transaction_events_reach ON public.transaction_events USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.transaction_facts ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY transaction_facts_reach ON public.transaction_facts USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.transaction_instruments ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY transaction_instruments_reach ON public.transaction_instruments USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.transaction_metadata ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY transaction_metadata_reach ON public.transaction_metadata USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.transaction_states ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY transaction_states_reach ON public.transaction_states USING (public.florin_reaches(merchant_account_id));
 
 ALTER TABLE public.transactions ENABLE ROW LEVEL SECURITY;
 
@@ -1647,8 +1823,17 @@ GRANT SELECT,INSERT ON TABLE public.transaction_approvals TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.transaction_events TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.transaction_events TO florin_worker;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_facts TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_facts TO florin_worker;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_instruments TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_instruments TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.transaction_metadata TO florin_api;
+GRANT SELECT,INSERT,DELETE ON TABLE public.transaction_metadata TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_states TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_states TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transactions TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transactions TO florin_worker;

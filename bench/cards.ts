@@ -98,9 +98,10 @@ async function countCosts(rig: Rig, token: string) {
   }
 }
 
-const rig = await startRig({ environment: 'production', pool: options.pool, setup: 'cards.setup.sql' })
+const rig = await startRig({ environment: 'production', pool: options.pool })
 try {
-  const token = await signToken({ privateKeyPem: rig.privateKeyPem })
+  const privateKeyPem = await rig.prepare('cards.setup.sql')
+  const token = await signToken({ privateKeyPem })
   const script = 'cards.pgbench.sql'
   const servers = await rig.startServers({ nodeOptions: options['node-options'] })
   note('warming up')

@@ -28,11 +28,14 @@ export const cpuOf = (pid: number): number => (usageOf(pid)?.own ?? 0) * msPerTi
 
 /** The same with its children, also those that have ended. */
 export function cpuOfFamily(pid: number): number {
-  const self = usageOf(pid)
-  let ticks = (self?.own ?? 0) + (self?.ended ?? 0)
-  for (const name of readdirSync('/proc')) {
-    const usage = /^\d+$/.test(name) ? usageOf(Number(name)) : undefined
-    if (usage?.parent === pid) ticks += usage.own
+  for (;;) {
+    const before = usageOf(pid)
+    let ticks = (before?.own ?? 0) + (before?.ended ?? 0)
+    for (const name of readdirSync('/proc')) {
+      const usage = /^\d+$/.test(name) ? usageOf(Number(name)) : undefined
+      if (usage?.parent === pid) ticks += usage.own
+    }
+    // One that ended meanwhile may be in neither sum.
+    if (usageOf(pid)?.ended === before?.ended) return ticks * msPerTick
   }
-  return ticks * msPerTick
 }

@@ -32,39 +32,47 @@ function keepAsking(
   latencies: number[],
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    let received = ''
+    let head = ''
+    let missing: number | undefined
     let sent = 0
     const ask = () => {
-      received = ''
+      head = ''
+      missing = undefined
       sent = performance.now()
       socket.write(makeRequest())
     }
-    socket.setEncoding('latin1')
-    socket.once('connect', ask)
-    socket.once('error', reject)
-    socket.once('close', () => reject(new Error('the server closed a connection')))
-    socket.on('data', (chunk: string) => {
-      received += chunk
-      if (!isWhole(received)) return
+    const take = (count: number, buffer: Uint8Array) => {
+      if (missing === undefined) {
+        head += Buffer.from(buffer.buffer, buffer.byteOffset, count).toString('latin1')
+        missing = missingAfter(head)
+      } else missing -= count
+      if (missing === undefined || missing > 0) return true
       const now = performance.now()
       latencies.push(now - sent)
-      if (!received.startsWith(`HTTP/1.1 ${wantedStatus} `)) {
-        reject(new Error(`not the wanted answer: ${received}`))
+      if (!head.startsWith(`HTTP/1.1 ${wantedStatus} `)) {
+        reject(new Error(`not the wanted answer: ${head}`))
         socket.destroy()
       } else if (now < end) ask()
       else {
         resolve()
         socket.destroy()
       }
-    })
+      return true
+    }
+    // Always into the same memory, as pgbench does.
+    const onread = { buffer: Buffer.alloc(256 * 1024), callback: take }
+    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true, onread })
+    socket.once('connect', ask)
+    socket.once('error', reject)
+    socket.once('close', () => reject(new Error('the server closed a connection')))
   })
 }
 
-function isWhole(answer: string): boolean {
-  const headEnd = answer.indexOf('\r\n\r\n')
-  if (headEnd < 0) return false
-  const length = /\r\ncontent-length: (\d+)/i.exec(answer)?.[1]
+/** How many bytes of an answer are still to come; undefined until its head is there. */
+function missingAfter(begun: string): number | undefined {
+  const headEnd = begun.indexOf('\r\n\r\n')
+  if (headEnd < 0) return undefined
+  const length = /\r\ncontent-length: (\d+)/i.exec(begun)?.[1]
   if (length === undefined) throw new Error('an answer without content-length')
-  return answer.length >= headEnd + 4 + Number(length)
+  return headEnd + 4 + Number(length) - begun.length
 }

@@ -1,6 +1,6 @@
 -- The least that a payment can be for PostgreSQL, whoever writes it: what is about to be tried, committed; then what became of it, committed. A charge
--- in one step: transaction, instrument, attempt and audit row; then the three changed, the capture, two lines of the timeline and two events with their
--- queue rows. The provider's own books are not counted. Ids ascend, as ours do.
+-- in one step: transaction, what it is found by (facts, state, metadata), instrument, attempt and audit row; then transaction, state, instrument and attempt
+-- changed, the capture, two lines of the timeline and two events with their queue rows. The provider's own books are not counted. Ids ascend, as ours do.
 -- (A space follows each colon because pgbench would take what follows for a variable.)
 begin;
 insert into bench.transactions (merchant_account_id, id, status, intent, intent_outcome, amount, currency, country, authorized_amount, captured_amount,
@@ -15,6 +15,13 @@ values ('default', lpad(to_hex(nextval('bench.ids')), 32, '0')::uuid, 'processin
   '{"type": "payment-service","id": "0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e","display_name": "Sandbox","method": "card","payment_service_definition_id": "mock-card"}',
   1, 1, now(), now())
 returning id \gset
+insert into bench.transaction_facts (merchant_account_id, id, amount, currency, country, payment_source, merchant_initiated, is_subsequent_payment, method,
+  payment_method_label, payment_method_scheme, payment_method_bin, payment_method_fingerprint, external_identifier)
+values ('default', :id::uuid, 1299, 'EUR', 'DE', 'ecommerce', false, false, 'card', '1111', 'visa', '41111111',
+  '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 'order-4711');
+insert into bench.transaction_states (merchant_account_id, id, status, pending_review, disputed, has_refunds, has_settlements, used_3ds, payment_service_id, updated_at)
+values ('default', :id::uuid, 'processing', false, false, false, false, false, '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e', now());
+insert into bench.transaction_metadata (merchant_account_id, name, value, id) values ('default', 'order', '4711', :id::uuid);
 insert into bench.transaction_instruments (merchant_account_id, transaction_id, position, kind, amount, authorized_amount, capture_limit, capturing_amount,
   captured_amount, refunding_amount, refunded_amount, capturable)
 values ('default', :id::uuid, 0, 'payment-method', 1299, 0, 0, 0, 0, 0, 0, false);
@@ -37,6 +44,8 @@ update bench.transactions set status = 'capture_succeeded', intent_outcome = 'su
   auth_response_code = '123456', avs_response_code = 'match', cvv_response_code = 'match', scheme_transaction_id = '123456789012345',
   authorized_at = now(), captured_at = now(), version = version + 1, updated_at = now()
 where merchant_account_id = 'default' and id = :id::uuid and status = 'processing';
+update bench.transaction_states set status = 'capture_succeeded', payment_service_transaction_id = '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e', updated_at = now()
+where merchant_account_id = 'default' and id = :id::uuid;
 update bench.transaction_instruments set authorized_amount = 1299, capture_limit = 1299, captured_amount = 1299
 where merchant_account_id = 'default' and transaction_id = :id::uuid and position = 0;
 insert into bench.captures (merchant_account_id, transaction_id, id, amount, currency, status, final, payment_service_capture_id, raw_response_code,

@@ -3,6 +3,9 @@
 create schema bench;
 create sequence bench.ids cache 100;
 create table bench.transactions (like transactions including all) with (fillfactor = 80);
+create table bench.transaction_facts (like transaction_facts including all);
+create table bench.transaction_states (like transaction_states including all) with (fillfactor = 80);
+create table bench.transaction_metadata (like transaction_metadata including all);
 create table bench.transaction_instruments (like transaction_instruments including all) with (fillfactor = 80);
 create table bench.attempts (like attempts including all) with (fillfactor = 80);
 create table bench.captures (like captures including all);

@@ -105,9 +105,10 @@ async function countCosts(rig: Rig, token: string) {
   }
 }
 
-const rig = await startRig({ environment: 'sandbox', pool: options.pool, setup: 'pay.setup.sql' })
+const rig = await startRig({ environment: 'sandbox', pool: options.pool })
 try {
-  const token = await signToken({ privateKeyPem: rig.privateKeyPem })
+  const privateKeyPem = await rig.prepare('pay.setup.sql')
+  const token = await signToken({ privateKeyPem })
   const script = 'pay.pgbench.sql'
   const servers = await rig.startServers({ nodeOptions: options['node-options'] })
   await addPaymentService(servers.port, token)
@@ -138,9 +139,7 @@ try {
   }
 
   note('signing tokens')
-  const tokens = await Promise.all(
-    Array.from({ length: Number(options.tokens) }, () => signToken({ privateKeyPem: rig.privateKeyPem })),
-  )
+  const tokens = await Promise.all(Array.from({ length: Number(options.tokens) }, () => signToken({ privateKeyPem })))
   const fresh = await pay(servers.port, () => tokens.pop() ?? token)
   note(tokens.length === 0 ? 'there were too few tokens: ask for more with --tokens' : `${tokens.length} tokens left`)
   await rig.stopServers()

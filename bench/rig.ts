@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createAPIKeyPair } from '../src/areas/api-key-pairs/operations.ts'
@@ -38,16 +38,34 @@ export interface Servers {
   port: number
 }
 
+export interface ServerOptions {
+  /** A module of this folder that is loaded before the servers and answers over IPC. */
+  probe?: string
+  nodeOptions?: string
+  /** Default: the one that `prepare` prepares. */
+  database?: string
+}
+
+export interface PgbenchOptions {
+  connections: number
+  seconds: number
+  user?: string
+  database?: string
+  /** How it sends statements; default `prepared`: planned once. */
+  protocol?: 'simple' | 'extended' | 'prepared'
+}
+
 export interface Rig {
   cluster: Cluster
   /** As the owner of everything. */
   admin: Database
-  privateKeyPem: string
-  /** With `probe`, a module of this folder that is loaded before the servers and answers over IPC. */
-  startServers(options?: { probe?: string; nodeOptions?: string }): Promise<Servers>
+  /** Migrates the database, runs a script of this folder and makes the account `default`; the private key of a key pair for it. */
+  prepare(setup: string): Promise<string>
+  startServers(options?: ServerOptions): Promise<Servers>
+  /** All that were started. */
   stopServers(): Promise<void>
-  /** Runs of the script a second. */
-  pgbench(script: string, options: { connections: number; seconds: number }): Promise<number>
+  /** Runs of the script, of this folder or by its full path, a second. */
+  pgbench(script: string, options: PgbenchOptions): Promise<number>
   /** CPU milliseconds so far. */
   cpu(servers: Servers): { api: number; vault: number; postgresql: number; load: number }
   /** Transactions that wrote something, and waits for the disk. */
@@ -58,17 +76,23 @@ export interface Rig {
 export async function startRig(options: {
   environment: 'sandbox' | 'production'
   pool: string
-  setup: string
+  /** Where the cluster is, and stays. Absent: a new one that `close` removes. */
+  data?: string
+  /** Of PostgreSQL. */
+  settings?: Record<string, string>
 }): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'fcb-'))
-  const cluster = await startCluster({ dataDirectory: join(folder, 'pg') })
+  const cluster = await startCluster({
+    dataDirectory: options.data ?? join(folder, 'pg'),
+    settings: options.settings ?? {},
+  })
   const admin = connect({ url: cluster.url(), applicationName: 'bench', poolSize: 1, onError: () => undefined })
-  await migrate(cluster.url())
-  await admin.pool.query(readFileSync(join(root, 'bench', options.setup), 'utf8'))
   const postmaster = Number(readFileSync(join(cluster.directory, 'data/postmaster.pid'), 'utf8').split('\n')[0])
-  const keyFile = join(folder, 'key')
-  writeFileSync(keyFile, randomBytes(32).toString('base64'), { mode: 0o600 })
+  // Stays with the data: what a vault has wrapped with it needs it again.
+  const keyFile = join(options.data === undefined ? folder : cluster.directory, 'bench.key')
+  if (!existsSync(keyFile)) writeFileSync(keyFile, randomBytes(32).toString('base64'), { mode: 0o600 })
   const running: ChildProcess[] = []
+  let started = 0
 
   /** Its log goes into a file, as it would under a supervisor. */
   async function startServer(
@@ -76,7 +100,7 @@ export async function startRig(options: {
     environment: Record<string, string>,
     { probe, nodeOptions = '' }: { probe?: string; nodeOptions?: string },
   ): Promise<{ child: ChildProcess; address: string }> {
-    const logFile = join(folder, `${name}.log`)
+    const logFile = join(folder, `${name}-${started}.log`)
     writeFileSync(logFile, '')
     const log = openSync(logFile, 'a')
     const hooks = probe
@@ -115,21 +139,27 @@ export async function startRig(options: {
   return {
     cluster,
     admin,
-    privateKeyPem: await prepareAccount(cluster),
+    async prepare(setup) {
+      await migrate(cluster.url())
+      await admin.pool.query(readFileSync(join(root, 'bench', setup), 'utf8'))
+      return await prepareAccount(cluster)
+    },
     async startServers(how = {}) {
+      started += 1
+      const of = how.database === undefined ? {} : { database: how.database }
       const vault = await startServer(
         'vault',
         {
-          DATABASE_URL: cluster.url({ user: 'florin_vault' }),
+          DATABASE_URL: cluster.url({ user: 'florin_vault', ...of }),
           FLORIN_KEY_FILE: keyFile,
-          FLORIN_VAULT_LISTEN: `unix:${join(folder, 'v.sock')}`,
+          FLORIN_VAULT_LISTEN: `unix:${join(folder, `v${started}.sock`)}`,
         },
         how,
       )
       const api = await startServer(
         'api',
         {
-          DATABASE_URL: cluster.url({ user: 'florin_api' }),
+          DATABASE_URL: cluster.url({ user: 'florin_api', ...of }),
           FLORIN_CURSOR_KEYS: randomBytes(32).toString('base64'),
           FLORIN_PORT: '0',
           FLORIN_VAULT_URL: vault.address,
@@ -139,12 +169,13 @@ export async function startRig(options: {
       return { vault: vault.child, api: api.child, port: Number(new URL(api.address).port) }
     },
     stopServers,
-    async pgbench(script, { connections, seconds }) {
-      const args = ['-n', '-M', 'prepared', '-c', String(connections), '-j', '2', '-T', String(Math.ceil(seconds))]
+    async pgbench(script, { connections, seconds, protocol = 'prepared', ...to }) {
+      const args = ['-n', '-M', protocol, '-c', String(connections), '-j', '2', '-T', String(Math.ceil(seconds))]
       const { stdout } = await promisify(execFile)(
         join(cluster.binaries.directory, 'pgbench'),
-        [...args, '-f', join(root, 'bench', script), cluster.url()],
-        { env: { ...process.env, PGCONNECT_TIMEOUT: '10' } },
+        [...args, '-f', resolve(root, 'bench', script), cluster.url(to)],
+        // As the roles of the servers have it.
+        { env: { ...process.env, PGCONNECT_TIMEOUT: '10', PGOPTIONS: '-c jit=off' } },
       )
       const tps = /^tps = ([\d.]+)/m.exec(stdout)?.[1]
       if (tps === undefined) throw new Error(`pgbench said:\n${stdout}`)
@@ -165,7 +196,7 @@ export async function startRig(options: {
       await stopServers()
       await admin.close()
       await cluster.stop()
-      rmSync(cluster.directory, { recursive: true, force: true })
+      if (options.data === undefined) rmSync(cluster.directory, { recursive: true, force: true })
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -5,6 +5,7 @@ import { renderReference } from '../src/http/reference/page.ts'
 import { routes } from '../src/http/routes.ts'
 import { renderSettings } from './configuration.ts'
 import { describeSandbox, renderSandbox } from './sandbox.ts'
+import { drawCombinations, drawFilters, drawFirstPage, renderScale } from './scale.ts'
 import { drawMethods, drawTransactions, renderStatuses } from './statuses.ts'
 
 /** Writes everything that is generated from the code; with --check it only says what is out of date. */
@@ -18,6 +19,10 @@ const generated: Record<string, string> = {
   'docs/configuration.md': renderSettings(),
   'docs/sandbox.md': renderSandbox(),
   'docs/sandbox.json': describeSandbox(),
+  'docs/scale.md': renderScale(),
+  'docs/scale-first-page.svg': drawFirstPage(),
+  'docs/scale-filters.svg': drawFilters(),
+  'docs/scale-combinations.svg': drawCombinations(),
   'docs/statuses.md': renderStatuses(),
   'docs/transaction-statuses.svg': drawTransactions(),
   'docs/payment-method-statuses.svg': drawMethods(),

@@ -20,15 +20,25 @@ export function timeOfId(id: string): Date {
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = 62n
 const largest = 2n ** 128n - 1n
+/** As many digits as a number holds exactly: the rest is done without big integers, which are ten times as slow. */
+const chunkLength = 8
+const chunk = base ** BigInt(chunkLength)
 
 /** The short spelling of an id, in base 62: at most 22 characters, 21 for any of ours, which therefore sort as their ids do. */
 export function reconciliationIdOf(id: string): string {
-  let rest = BigInt(`0x${id.replaceAll('-', '')}`)
-  let text = ''
-  do {
-    text = digits.charAt(Number(rest % base)) + text
-    rest /= base
-  } while (rest > 0n)
+  const value = BigInt(`0x${id.replaceAll('-', '')}`)
+  const text = [value / chunk / chunk, (value / chunk) % chunk, value % chunk]
+    .map((part) => inBase62(Number(part)))
+    .join('')
+  return text.replace(/^0+(?=.)/, '')
+}
+
+function inBase62(number: number): string {
+  let [text, rest] = ['', number]
+  for (let place = 0; place < chunkLength; place += 1) {
+    text = digits.charAt(rest % 62) + text
+    rest = Math.floor(rest / 62)
+  }
   return text
 }
 

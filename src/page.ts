@@ -52,27 +52,45 @@ export function toCollection<Row, Item>(
   idOf: (row: Row) => string,
   present: (row: Row) => Item,
 ): Collection<Item> {
-  const newer = page.position?.direction === 'newer'
-  const hasAhead = rows.length > page.limit
   const inOrder = rows.slice(0, page.limit)
-  if (newer) inOrder.reverse()
-  const [hasNext, hasPrevious] = newer ? [hasBehind, hasAhead] : [hasAhead, hasBehind]
+  if (page.position?.direction === 'newer') inOrder.reverse()
+  const [newest, oldest] = [inOrder.at(0), inOrder.at(-1)]
   return {
     items: inOrder.map(present),
+    ...cursorsOf(page, {
+      hasAhead: rows.length > page.limit,
+      hasBehind,
+      newest: newest && idOf(newest),
+      oldest: oldest && idOf(oldest),
+    }),
+  }
+}
+
+/** What is known of a page without looking at its items: whether there is more on either side, and the places of its edges. */
+export interface PageEdges {
+  hasAhead: boolean
+  hasBehind: boolean
+  newest: string | undefined
+  oldest: string | undefined
+}
+
+/** The rest of a collection, beside its items. */
+export function cursorsOf(
+  page: PageRequest,
+  { hasAhead, hasBehind, newest, oldest }: PageEdges,
+): Omit<Collection<never>, 'items'> {
+  const newer = page.position?.direction === 'newer'
+  const [hasNext, hasPrevious] = newer ? [hasBehind, hasAhead] : [hasAhead, hasBehind]
+  return {
     limit: page.limit,
-    next_cursor: hasNext ? page.seal(edge('older', page, inOrder.at(-1), idOf)) : null,
-    previous_cursor: hasPrevious ? page.seal(edge('newer', page, inOrder.at(0), idOf)) : null,
+    next_cursor: hasNext ? page.seal(edge('older', page, oldest)) : null,
+    previous_cursor: hasPrevious ? page.seal(edge('newer', page, newest)) : null,
   }
 }
 
 /** Beyond the outermost item; on a page that turned out empty, the position itself, so that nothing is skipped. */
-function edge<Row>(
-  direction: Position['direction'],
-  page: PageRequest,
-  row: Row | undefined,
-  idOf: (row: Row) => string,
-): Position {
-  if (row !== undefined) return { direction, inclusive: false, id: idOf(row) }
+function edge(direction: Position['direction'], page: PageRequest, id: string | undefined): Position {
+  if (id !== undefined) return { direction, inclusive: false, id }
   if (!page.position) throw new Error('an empty first page has no edge')
   return { direction, inclusive: !page.position.inclusive, id: page.position.id }
 }
@@ -113,22 +131,23 @@ export async function readPage<Row>(
   const scans = apart ? accounts.map((one) => sql`and ${account} = ${one}`) : [sql``]
   const found = await read<Row & { page_id: string | null; has_behind: boolean }>(db, accounts, (visible) => {
     const condition = where(visible)
-    // The nearest row behind, counted: for `exists` PostgreSQL may read the table from its other end, and once per row of the page.
-    const behind = scans.map(
-      (scan) =>
-        sql`(select from ${from} where ${condition} ${scan} and ${clauses.behind} ${clauses.orderBehind} limit 1)`,
-    )
     const ahead = scans.map(
       (scan) => sql`(
         select ${id} as page_id, ${columns} from ${from}
         where ${condition} ${scan} and ${clauses.ahead} ${clauses.order} ${clauses.limit})`,
     )
+    const items = sql`select * from (${unionAll(ahead)}) as ahead ${pageClauses(page, sql`page_id`).order} ${clauses.limit}`
+    // On a first page nobody has to look.
+    if (!page.position) return sql`select false as has_behind, item.* from (${items}) as item`
+    // The nearest row behind, counted: for `exists` PostgreSQL may read the table from its other end, and once per row of the page.
+    const behind = scans.map(
+      (scan) =>
+        sql`(select from ${from} where ${condition} ${scan} and ${clauses.behind} ${clauses.orderBehind} limit 1)`,
+    )
     return sql`
       select probe.has_behind, item.*
       from (select count(*) > 0 as has_behind from (${unionAll(behind)}) as behind) as probe
-        left join lateral (
-          select * from (${unionAll(ahead)}) as ahead ${pageClauses(page, sql`page_id`).order} ${clauses.limit}
-        ) as item on true`
+        left join lateral (${items}) as item on true`
   })
   return { rows: found.filter((row) => row.page_id !== null), hasBehind: found[0]?.has_behind ?? false }
 }

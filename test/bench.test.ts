@@ -1,6 +1,12 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { SizeFigures } from '../bench/list/report.ts'
+import { ListTransactionsQuery } from '../src/areas/transactions/schema/filters.ts'
+
+const filterNames = Object.keys(ListTransactionsQuery.properties)
+  .filter((name) => name !== 'cursor' && name !== 'limit')
+  .sort()
 
 const root = join(import.meta.dirname, '..')
 
@@ -64,4 +70,59 @@ test('bench:pay: 3 commits and 10 round trips at most; no other figure decides i
   const { api_one_at_a_time: alone } = report['round_trips_per_payment'] as { api_one_at_a_time: number }
   expect(alone).toBeLessThanOrEqual(10)
   expect(code).toBe(report['passed'] ? 0 : 1)
+})
+
+test('bench:list: every filter finds the rows that its values promise; no timing decides in CI', {
+  timeout: 300_000,
+}, async () => {
+  const { code, report, stderr } = await run(
+    'bench/list.ts --rows 1000,3000 --times 1 --combinations 30 --rounds 1 --seconds 1 --connections 2'.split(' '),
+  )
+  expect(report, stderr).toMatchObject({
+    bench: 'list',
+    failed: [],
+    growth: { cpu: expect.any(Number), p50: expect.any(Number) },
+    passed: true,
+  })
+  const sizes = report['sizes'] as SizeFigures[]
+  expect(sizes.map(({ rows }) => rows)).toEqual([1_000, 3_000])
+  for (const { filters, combinations, wide, pages } of sizes) {
+    expect(filters.wrong).toEqual([])
+    // All of the specification's and the contract's, without cursor and limit.
+    expect(Object.keys(filters.timings).sort()).toEqual(filterNames)
+    expect(combinations).toMatchObject({ count: 30, cut: 0 })
+    expect(Object.keys(wide)).toHaveLength(7)
+    for (const { requests_per_second: rate, bare_per_second: bare } of Object.values(pages)) {
+      expect(rate).toBeGreaterThan(0)
+      expect(bare).toBeGreaterThan(0)
+    }
+  }
+  expect(code).toBe(0)
+})
+
+test('bench:list-writes: what each index costs; no figure decides in CI', { timeout: 180_000 }, async () => {
+  const { code, report, stderr } = await run('bench/list-writes.ts --rows 2000 --payments 100 --rounds 1'.split(' '))
+  const cost = { cpu_us: expect.any(Number), wal_bytes: expect.any(Number) }
+  expect(report, stderr).toMatchObject({
+    bench: 'list-writes',
+    rows: 2000,
+    with_findings: cost,
+    without_findings: cost,
+  })
+  const indexes = report['indexes'] as { name: string; insert: object; update: object }[]
+  expect(indexes.length).toBeGreaterThan(20)
+  for (const index of indexes)
+    expect(index).toMatchObject({ insert: cost, update: cost, disk_bytes: expect.any(Number) })
+  // Counted, not timed: what it is found by cannot be free.
+  const [present, absent] = ['with_findings', 'without_findings'].map((name) => report[name] as { wal_bytes: number })
+  expect(present?.wal_bytes).toBeGreaterThan(absent?.wal_bytes ?? 0)
+  for (const { name } of indexes) expect(stderr).toContain(`| \`${name}\` |`)
+  expect(code).toBe(0)
+})
+
+test('proof:walks runs and finds nothing wrong; in CI no rate decides', { timeout: 180_000 }, async () => {
+  const { code, report, stderr } = await run('bench/walks.ts --seconds 1 --floor 0 --rate 100 --rows 500'.split(' '))
+  expect(report, stderr).toMatchObject({ proof: 'walks', missed: 0, repeated: 0, strange: 0, passed: true })
+  expect(report['inserted']).toBeGreaterThan(0)
+  expect(code).toBe(0)
 })

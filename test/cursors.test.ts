@@ -467,14 +467,15 @@ interface Schema {
   enum?: string[]
   items?: Schema
   minimum?: number
+  example?: string
 }
 
 /** A text that fits the schema of a query parameter. */
-function fitting({ type, format, enum: values, items, minimum = 1 }: Schema): string {
+function fitting({ type, format, enum: values, items, minimum = 1, example }: Schema): string {
   if (items) return fitting(items)
   if (values?.[0] !== undefined) return values[0]
   if (format === 'uuid') return newId()
-  if (format === 'date-time') return '2026-11-15T12:30:00Z'
+  if (example !== undefined) return example
   const types = [type].flat()
   if (types.includes('integer')) return String(minimum)
   return types.includes('boolean') ? 'true' : 'xxxx'

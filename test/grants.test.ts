@@ -45,7 +45,10 @@ const expected: Record<string, Record<string, string>> = {
     three_ds_scenarios: 'DELETE INSERT SELECT UPDATE',
     transaction_approvals: 'INSERT SELECT',
     transaction_events: 'INSERT SELECT',
+    transaction_facts: 'INSERT SELECT UPDATE',
     transaction_instruments: 'INSERT SELECT UPDATE',
+    transaction_metadata: 'DELETE INSERT SELECT',
+    transaction_states: 'INSERT SELECT UPDATE',
     transactions: 'INSERT SELECT UPDATE',
   },
   florin_worker: {
@@ -81,7 +84,10 @@ const expected: Record<string, Record<string, string>> = {
     statement_lines: 'INSERT SELECT',
     three_ds_scenarios: 'SELECT',
     transaction_events: 'INSERT SELECT',
+    transaction_facts: 'INSERT SELECT UPDATE',
     transaction_instruments: 'INSERT SELECT UPDATE',
+    transaction_metadata: 'DELETE INSERT SELECT',
+    transaction_states: 'INSERT SELECT UPDATE',
     transactions: 'INSERT SELECT UPDATE',
   },
   florin_vault: {

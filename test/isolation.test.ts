@@ -235,6 +235,16 @@ describe("in the database, as the api's role", () => {
     }
   })
 
+  /** Its columns, without those that PostgreSQL computes. */
+  const writable = async (table: string) => {
+    const columns = await api.database.query<{ names: string }>(
+      `select string_agg(attname, ', ' order by attnum) as names from pg_attribute
+       where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+      [table],
+    )
+    return columns[0]?.names ?? ''
+  }
+
   test('a row of another account cannot be inserted, whether or not there is one like it: a unique key tells nothing', async () => {
     const [{ account }, other] = world.parties
     for (const table of walled) {
@@ -243,9 +253,13 @@ describe("in the database, as the api's role", () => {
         ...taken?.row,
         ...('id' in (taken?.row ?? {}) && table !== 'merchant_accounts' && { id: newId() }),
       }
+      const columns = await writable(table)
       for (const row of [taken?.row, fresh]) {
         const insert = () =>
-          client.query(`insert into ${table} select * from jsonb_populate_record(null::${table}, $1)`, [row])
+          client.query(
+            `insert into ${table} (${columns}) select ${columns} from jsonb_populate_record(null::${table}, $1)`,
+            [row],
+          )
         expect([table, await within(account, () => codeOf(insert()))]).toEqual([table, '42501'])
         expect([table, await within(undefined, () => codeOf(insert()))]).toEqual([table, '42501'])
       }

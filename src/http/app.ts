@@ -196,13 +196,16 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
   })
 }
 
-function sendRendered(reply: FastifyReply, { text, headers, ...rendered }: Rendered, status: number): FastifyReply {
+const longText = 16_384
+
+function sendRendered(reply: FastifyReply, rendered: Rendered, status: number): FastifyReply {
+  const length = rendered.parts.reduce((sum, part) => sum + part.length, 0)
   return reply
     .code(rendered.status ?? status)
-    .headers(headers)
+    .headers(rendered.headers)
     .header('content-type', 'application/json; charset=utf-8')
     .serializer((body: unknown) => body as string)
-    .send(text)
+    .send(length > longText ? rendered.bytes : rendered.text)
 }
 
 /** Answered before anything of the request is read. */

@@ -84,6 +84,8 @@ export function connect({ url, applicationName, poolSize, onError }: DatabaseOpt
 export interface Visible {
   (accountColumn: Sql): Sql
   wholly(accountsColumn: Sql): Sql
+  /** The same for one of the accounts, which the statement takes from them itself. */
+  of(accountColumn: Sql, account: Sql): Sql
 }
 
 /**
@@ -91,13 +93,19 @@ export interface Visible {
  * lateral join makes PostgreSQL set it before it scans. A statement that forgets `visible` sees no rows.
  */
 export function read<Row>(db: Db, accounts: Accounts, build: (visible: Visible) => Sql): Promise<Row[]> {
+  return db.run<Row>(reading(accounts, build))
+}
+
+/** The statement of such a read. */
+export function reading(accounts: Accounts, build: (visible: Visible) => Sql): Sql {
   const visible = Object.assign((column: Sql) => sql`walls.set_config is not null and ${within(accounts, column)}`, {
     wholly: (column: Sql) => sql`walls.set_config is not null and ${whollyWithin(accounts, column)}`,
+    of: (column: Sql, account: Sql) => sql`walls.set_config is not null and ${column} = ${account}`,
   })
-  return db.run<Row>(sql`
+  return sql`
     select found.*
     from (select set_config('florin.accounts', ${accountsSetting(accounts)}, true) offset 0) as walls,
-      lateral (${build(visible)}) as found`)
+      lateral (${build(visible)}) as found`
 }
 
 /**
@@ -208,6 +216,9 @@ export const violates = (error: unknown, constraint: string) =>
 /** Whether the values or locks of a statement made it fail, so that the same with other rows might not. */
 export const isRowFault = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(22|23|40|55)/.test(error.code ?? '')
+
+/** Whether a statement was cut because it took too long. */
+export const isOutOfTime = (error: unknown) => error instanceof pg.DatabaseError && error.code === '57014'
 
 const unavailableCodes = new Set(['57014', '57P01', '57P02', '57P03', '53300', '55P03', '25006', '40001', '40P01'])
 

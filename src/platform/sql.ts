@@ -31,6 +31,11 @@ export function all(conditions: readonly Sql[]): Sql {
   return conditions.length === 0 ? sql`true` : conditions.reduce((left, right) => sql`${left} and ${right}`)
 }
 
+/** Joins conditions with `or`; none at all is `false`. */
+export function any(conditions: readonly Sql[]): Sql {
+  return conditions.length === 0 ? sql`false` : sql`(${conditions.reduce((left, right) => sql`${left} or ${right}`)})`
+}
+
 /** The new value of a column in an update, or the column itself when there is none. */
 export const orKept = (value: unknown, column: Sql): Sql => (value === undefined ? column : sql`${value}`)
 

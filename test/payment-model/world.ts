@@ -10,8 +10,9 @@ import { createConnectors } from '../../src/connectors/registry.ts'
 import type { Context } from '../../src/context.ts'
 import { onFailpoint } from '../../src/platform/failpoint.ts'
 import type { Log } from '../../src/platform/log.ts'
-import { connect, type Database } from '../../src/platform/postgres.ts'
+import { connect } from '../../src/platform/postgres.ts'
 import type { Vault } from '../../src/vault/client.ts'
+import { rewriting } from '../rewriting.ts'
 import { Crash, type Fault, type FaultName } from './faults.ts'
 import type { Profile } from './records.ts'
 import { newId } from '../../src/ids.ts'
@@ -242,21 +243,4 @@ const refusedElsewhere: Outcome = {
   providerReference: null,
   rawCode: '92',
   rawDescription: null,
-}
-
-function rewriting(db: Database, rewrite: (text: string) => string): Database {
-  db.pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown
-    const changed = (asked: unknown, ...rest: unknown[]) =>
-      query(
-        typeof asked === 'string'
-          ? rewrite(asked)
-          : typeof asked === 'object' && asked !== null && 'text' in asked
-            ? { ...asked, text: rewrite(String(asked.text)) }
-            : asked,
-        ...rest,
-      )
-    Object.assign(client, { query: changed })
-  })
-  return db
 }

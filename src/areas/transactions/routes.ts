@@ -6,8 +6,8 @@ import { getTransaction, listTransactions } from './operations/read.ts'
 import { syncTransaction, updateTransaction } from './operations/update.ts'
 import { voidTransaction } from './operations/void.ts'
 import { CaptureInput, NewTransaction, TransactionUpdate } from './schema/create.ts'
+import { ListTransactionsQuery } from './schema/filters.ts'
 import {
-  ListTransactionsQuery,
   Transaction,
   TransactionCancel,
   TransactionOrCapture,
@@ -22,13 +22,14 @@ export const transactionRoutes = [
     method: 'GET',
     path: '/transactions',
     summary: 'List transactions',
-    description: 'Payments, newest first.',
+    description:
+      'Payments, newest first; each filter narrows the list. Filters that each match many transactions and together only old ones or none can take too long to look through: the answer is then 504 and says which filter to add.',
     scope: 'transactions.read',
     merchantAccount: 'list',
     query: ListTransactionsQuery,
     paged: true,
     returns: [200, Transactions],
-    handle: (ctx, { page }) => listTransactions(ctx, page),
+    handle: (ctx, { query, page }) => listTransactions(ctx, query, page),
   }),
   route({
     id: 'createTransaction',

@@ -20,7 +20,7 @@ import { ofBuyer, payer } from './buyer.ts'
 import { auditedAs } from './capture.ts'
 import { findAnswer, newKey, repeatAnswer } from './idempotency.ts'
 import { type Instrument, instrumentOf, instrumentProblems, providerMethod } from './instrument.ts'
-import { countryOf, newRow, requestProblems } from './new-row.ts'
+import { countryOf, findingsOf, newRow, requestProblems } from './new-row.ts'
 import { firstStatementAt } from '../statements/operations/ingest.ts'
 import { recordIntent } from './record.ts'
 import { renderTransaction } from './render.ts'
@@ -90,6 +90,7 @@ export async function createTransaction(
   const recording = {
     intention: {
       transaction: row,
+      findings: findingsOf(instrument, buyer),
       attempt: attempt ?? null,
       key,
       usedMethodId: methodId,

@@ -1,9 +1,10 @@
 import { accountOf, type Context } from '../../../context.ts'
-import { timeOfId } from '../../../ids.ts'
+import { reconciliationIdOf, timeOfId } from '../../../ids.ts'
 import { scrub } from '../../../platform/log.ts'
 import { type Problem, sourcingProblems } from '../../../sourcing.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import type { Payment } from '../schema/create.ts'
+import type { Findings } from '../store/record.ts'
 import type { TransactionRow } from '../store/rows.ts'
 import { approvalProblems, type PlannedApproval } from './approval.ts'
 import type { Payer } from './buyer.ts'
@@ -104,6 +105,18 @@ export interface NewRowInput {
   approval: PlannedApproval | undefined
 }
 
+/** What it can be found by beside its own columns. */
+export function findingsOf({ snapshot }: Instrument, buyer: Payer): Findings {
+  return {
+    payment_method_label: snapshot.label,
+    payment_method_scheme: snapshot.scheme,
+    payment_method_country: snapshot.country,
+    payment_method_bin: snapshot.details?.bin ?? null,
+    payment_method_fingerprint: snapshot.fingerprint,
+    buyer_email_address: buyer.contact.emailAddress?.toLowerCase() ?? null,
+  }
+}
+
 /** The transaction before anybody was asked. Without a provider to ask it has failed already. */
 export function newRow(ctx: Context, { id, input, buyer, instrument, service, ...ids }: NewRowInput): TransactionRow {
   const { methodId, sessionId, approval } = ids
@@ -169,6 +182,7 @@ export function newRow(ctx: Context, { id, input, buyer, instrument, service, ..
       checkout_session_id: sessionId,
       gift_card_service: null,
       reauthorized_from_transaction_id: null,
+      reconciliation_id: reconciliationIdOf(id),
     }),
     details: renderDetailsFixed({
       ...sourcing,

@@ -8,13 +8,14 @@ import {
   TransactionPaymentMethod,
   TransactionPaymentService,
 } from '../schema/transaction.ts'
-import type { SummaryRow, TransactionRow } from '../store/rows.ts'
+import { type ShownAs, shownFields, shownFirst } from '../schema/shown.ts'
+import type { TransactionRow } from '../store/rows.ts'
 
 /**
  * Transactions as text. What never changes is rendered once, when the row is written, through the schema of the answer; an answer is that text
  * and the columns, joined. A row says by which version it was rendered.
  */
-export const rendering = 1
+export const rendering = 2
 
 const projectSummary = createProjection(SummaryFixed)
 const projectDetails = createProjection(DetailsFixed)
@@ -68,6 +69,7 @@ export function renderAgain(
       instrument_type,
       buyer,
       checkout_session_id,
+      reconciliation_id: reconciliationIdOf(row.id),
     }),
     details: renderDetailsFixed({ ...details, payment_source, merchant_initiated, is_subsequent_payment }),
     payment_method: again(row.payment_method, row.payment_method_id, renderMethod),
@@ -78,20 +80,18 @@ export function renderAgain(
 const text = (value: string | null) => (value === null ? 'null' : JSON.stringify(value))
 const moment = (value: Date | null) => (value === null ? 'null' : `"${value.toISOString()}"`)
 
-function summaryFields(row: SummaryRow): string {
-  return (
-    `"type":"transaction","id":"${row.id}","reconciliation_id":"${reconciliationIdOf(row.id)}",` +
-    `"merchant_account_id":"${row.merchant_account_id}","status":"${row.status}","authorized_amount":${row.authorized_amount},` +
-    `"captured_amount":${row.captured_amount},"refunded_amount":${row.refunded_amount},"settled_currency":${text(row.settled_currency)},` +
-    `"settled_amount":${row.settled_amount},"settled":${row.settled},"external_identifier":${text(row.external_identifier)},` +
-    `"error_code":${text(row.error_code)},"raw_response_code":${text(row.raw_response_code)},` +
-    `"raw_response_description":${text(row.raw_response_description)},"payment_method":${row.payment_method ?? 'null'},` +
-    `"payment_service":${row.payment_service ?? 'null'},"gift_card_redemptions":[],"pending_review":${row.pending_review},` +
-    `"disputed":${row.disputed},"created_at":${moment(row.created_at)},"updated_at":${moment(row.updated_at)},${row.summary}`
-  )
+const inJson: Record<ShownAs, (value: never) => string> = {
+  plain: (value: string) => `"${value}"`,
+  bare: String,
+  text,
+  json: (value: string | null) => value ?? 'null',
+  moment,
 }
 
-export const renderSummary = (row: SummaryRow) => `{${summaryFields(row)}}`
+function summaryFields(row: TransactionRow): string {
+  const fields = Object.entries(shownFields) as [keyof typeof shownFields, ShownAs][]
+  return `${shownFirst},${fields.map(([name, as]) => `"${name}":${inJson[as](row[name] as never)}`).join(',')},${row.summary}`
+}
 
 export function renderTransaction(row: TransactionRow): string {
   return (

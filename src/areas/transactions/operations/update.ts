@@ -5,7 +5,7 @@ import { transact } from '../../../platform/postgres.ts'
 import { Rendered } from '../../../rendered.ts'
 import { audit } from '../../audit-logs/operations.ts'
 import type { TransactionUpdate } from '../schema/create.ts'
-import { findTransaction, insertTimeline, updateTransactionRow } from '../store/transactions.ts'
+import { findTransaction, insertTimeline, replaceMetadata, updateTransactionRow } from '../store/transactions.ts'
 import { ingestStatement } from '../statements/operations/ingest.ts'
 import { auditedAs } from './capture.ts'
 import { keptOptions } from './new-row.ts'
@@ -25,6 +25,7 @@ export async function updateTransaction(ctx: Context, id: string, input: Transac
     }
     const row = await updateTransactionRow(ctx.db, ctx.accounts, id, change, ctx.now())
     if (!row) throw notFound()
+    if ('metadata' in change) await replaceMetadata(ctx.db, ctx.accounts, row)
     await audit(ctx, 'updated', auditedAs(row))
     await insertTimeline(ctx.db, row.merchant_account_id, [
       timelineEntry(ctx, id, 'transaction-modified-event', { fields: Object.keys(change) }),

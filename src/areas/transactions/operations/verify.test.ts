@@ -124,10 +124,47 @@ const setPart = (table: string, column: string, value: string, before: string) =
 })
 const inText = (column: string, from: string, to: string) =>
   set(column, `replace(${column}, '${from}', '${to}')`, `replace(${column}, '${to}', '${from}')`)
+const setFound = (table: string, column: string, value: string) => ({
+  // The update of nothing makes the trigger copy the state again.
+  plant: `update ${table} set ${column} = ${value} where id = $1`,
+  undo: `with again as (update transactions set version = version where id = $1)
+    update transaction_facts set amount = 1299, currency = 'EUR', payment_method_scheme = 'visa' where id = $1`,
+})
 const ofCall = `where reference in (select id::text from attempts where transaction_id = $1)`
 const ofPayment = `where id in (select payment_id from sandbox_card_operations ${ofCall})`
 
 const plants: Plant[] = [
+  {
+    what: 'a payment that is found by another currency',
+    in: 'authorized',
+    ...setFound('transaction_facts', 'currency', `'USD'`),
+    difference: { what: 'found by currency' },
+  },
+  {
+    what: 'a payment that is found by another scheme',
+    in: 'authorized',
+    ...setFound('transaction_facts', 'payment_method_scheme', `'amex'`),
+    difference: { what: 'found by payment_method_scheme' },
+  },
+  {
+    what: 'a payment that is found in another state',
+    in: 'authorized',
+    ...setFound('transaction_states', 'status', `'processing'`),
+    difference: { what: 'found by status' },
+  },
+  {
+    what: 'a payment that is found as refunded',
+    in: 'authorized',
+    ...setFound('transaction_states', 'has_refunds', 'true'),
+    difference: { what: 'found by has_refunds' },
+  },
+  {
+    what: 'metadata that the payment has not',
+    in: 'authorized',
+    plant: `insert into transaction_metadata select merchant_account_id, 'strange', '1', id from transactions where id = $1`,
+    undo: `delete from transaction_metadata where id = $1 and name = 'strange'`,
+    difference: { what: 'found by metadata' },
+  },
   {
     what: 'an authorized total that is not the sum',
     in: 'authorized',
@@ -299,8 +336,8 @@ const plants: Plant[] = [
   {
     what: 'text of another version',
     in: 'authorized',
-    ...set('rendering', '0', '1'),
-    difference: { what: 'rendering', expected: 1, found: 0 },
+    ...set('rendering', '0', '2'),
+    difference: { what: 'rendering', expected: 2, found: 0 },
   },
   {
     what: 'an answer that its schema does not allow',

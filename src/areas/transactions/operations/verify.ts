@@ -10,6 +10,7 @@ import {
   checkStatus,
   type Value,
 } from './verify-checks.ts'
+import { checkFindings } from './verify-findings.ts'
 import { checkText } from './verify-text.ts'
 
 /** Something that is said in two places, and not the same. */
@@ -62,6 +63,7 @@ export async function verifyTransactions(
       checkAttempts(checks, whole)
       checkLines(checks, whole)
       checkText(checks, whole.row)
+      checkFindings(checks, whole)
       checkSandbox(checks, whole)
     }
     result.transactions += found.length

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Airline, Amount, CartItems, Metadata } from '../../../purchase.ts'
 import { methods } from '../../../methods.ts'
-import { Collection, Constant, DateTime, Enum, Nullable, PageQuery, Uuid } from '../../../schema.ts'
+import { Collection, Constant, DateTime, Enum, Nullable, Uuid } from '../../../schema.ts'
 import { Buyer } from '../../buyers/schema.ts'
 import { ShippingDetails } from '../../buyers/shipping-details/schema.ts'
 import { PaymentMethodSummary } from '../../payment-methods/schema.ts'
@@ -125,6 +125,7 @@ export const summaryFixed = {
   checkout_session_id: Nullable(Uuid()),
   gift_card_service: orNull(GiftCardService),
   reauthorized_from_transaction_id: Nullable(Uuid()),
+  reconciliation_id: Type.String({ description: 'The id in base 62.', example: '2y9NQ19jxqPKBR8o57XEk' }),
 }
 export const SummaryFixed = Type.Object(summaryFixed)
 
@@ -152,7 +153,6 @@ export const DetailsFixed = Type.Object(detailsFixed)
 const summaryChanging = {
   type: Constant('transaction'),
   id: Uuid(),
-  reconciliation_id: Type.String({ description: 'The id in base 62.', example: '2y9NQ19jxqPKBR8o57XEk' }),
   merchant_account_id: Type.String({ example: 'default' }),
   status: Enum(transactionStatuses, { example: 'authorization_succeeded' }),
   authorized_amount: Amount({ example: 1299 }),
@@ -209,11 +209,6 @@ export const Transaction = Type.Object(
 export type Transaction = Static<typeof Transaction>
 
 export const Transactions = Collection(TransactionSummary, { title: 'TransactionSummaries', maximum: 500 })
-
-export const ListTransactionsQuery = Type.Object({
-  ...PageQuery,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 20, description: 'Items per page.' })),
-})
 
 export const TransactionPath = Type.Object({ transaction_id: Uuid({ description: 'Id of the transaction.' }) })
 

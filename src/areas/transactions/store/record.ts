@@ -13,8 +13,20 @@ export interface NewKey {
   forgotten_before: Date
 }
 
+/** What a payment is found by that no column of it says. */
+export interface Findings {
+  payment_method_label: string | null
+  payment_method_scheme: string | null
+  payment_method_country: string | null
+  payment_method_bin: string | null
+  payment_method_fingerprint: string | null
+  /** In lower case. */
+  buyer_email_address: string | null
+}
+
 export interface Intention {
   transaction: TransactionRow
+  findings: Findings
   /** Absent when there is nobody to ask. */
   attempt: Pick<AttemptRow, 'id' | 'subject_id' | 'payment_service_id' | 'next_check_at'> | null
   key: NewKey | null
@@ -34,8 +46,9 @@ export async function recordPayments(
   intentions: readonly Intention[],
   follow: (recorded: Sql) => Sql,
 ): Promise<Set<string>> {
-  const rows = intentions.map(({ transaction, attempt, key, usedMethodId, statementAt }) => ({
+  const rows = intentions.map(({ transaction, findings, attempt, key, usedMethodId, statementAt }) => ({
     ...transaction,
+    ...findings,
     attempt_id: attempt?.id,
     subject_id: attempt?.subject_id,
     next_check_at: attempt?.next_check_at,
@@ -55,6 +68,15 @@ export async function recordPayments(
       ),
       `
     : sql``
+  const withMetadata = intentions.some(({ transaction }) => transaction.metadata !== null)
+    ? sql`metadata as (
+        insert into transaction_metadata (merchant_account_id, name, value, id)
+        select merchant_account_id, entry.key, entry.value, id
+        from input join recorded using (merchant_account_id, id), json_each_text(metadata::json) as entry
+        where metadata is not null
+      ),
+      `
+    : sql``
   const recorded = await writeAtOnce<{ id: string }>(
     db,
     accounts,
@@ -67,7 +89,8 @@ export async function recordPayments(
           approval_expires_at timestamptz, metadata text, connection_options text, summary text, details text, payment_method text,
           payment_service text, rendering integer, version integer, created_at timestamptz, attempt_id uuid, subject_id uuid,
           next_check_at timestamptz, operation text, key text, fingerprint text, lease_until timestamptz, forgotten_before timestamptz,
-          used_method_id uuid, statement_at timestamptz
+          used_method_id uuid, statement_at timestamptz, payment_method_label text, payment_method_scheme text, payment_method_country text,
+          payment_method_bin text, payment_method_fingerprint text, buyer_email_address text
         )
         where ${within(accounts, sql`merchant_account_id`)}
       ),
@@ -93,7 +116,16 @@ export async function recordPayments(
         from input where key is null or id in (select transaction_id from held)
         returning merchant_account_id, id
       ),
-      instruments as (
+      facts as (
+        insert into transaction_facts (merchant_account_id, id, amount, currency, country, payment_source, merchant_initiated, is_subsequent_payment,
+          method, payment_method_id, payment_method_label, payment_method_scheme, payment_method_country, payment_method_bin,
+          payment_method_fingerprint, checkout_session_id, buyer_id, buyer_external_identifier, buyer_email_address, external_identifier)
+        select merchant_account_id, id, amount, currency, country, payment_source, merchant_initiated, is_subsequent_payment, method,
+          payment_method_id, payment_method_label, payment_method_scheme, payment_method_country, payment_method_bin, payment_method_fingerprint,
+          checkout_session_id, buyer_id, buyer_external_identifier, buyer_email_address, external_identifier
+        from input join recorded using (merchant_account_id, id)
+      ),
+      ${withMetadata}instruments as (
         insert into transaction_instruments (merchant_account_id, transaction_id, position, kind, amount, authorized_amount, capture_limit,
           capturing_amount, captured_amount, refunding_amount, refunded_amount, capturable)
         select merchant_account_id, id, 0, 'payment-method', amount, 0, 0, 0, 0, 0, 0, false from input join recorded using (merchant_account_id, id)

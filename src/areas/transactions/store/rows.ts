@@ -1,4 +1,5 @@
-import { sql } from '../../../platform/sql.ts'
+import { type Sql, sql } from '../../../platform/sql.ts'
+import { type ShownAs, shownFields, shownFirst } from '../schema/shown.ts'
 import type { Intent, PaymentSource, TransactionStatus } from '../rules.ts'
 
 export interface TransactionRow {
@@ -59,35 +60,20 @@ export interface TransactionRow {
   updated_at: Date
 }
 
-/** What a list shows. */
-export const summaryColumns = sql`
-  merchant_account_id, id, status, authorized_amount, captured_amount, refunded_amount, external_identifier, error_code, raw_response_code,
-  raw_response_description, pending_review, disputed, settled, settled_amount, settled_currency, summary, payment_method,
-  payment_service, rendering, created_at, updated_at`
-export type SummaryRow = Pick<
-  TransactionRow,
-  | 'merchant_account_id'
-  | 'id'
-  | 'status'
-  | 'authorized_amount'
-  | 'captured_amount'
-  | 'refunded_amount'
-  | 'external_identifier'
-  | 'error_code'
-  | 'raw_response_code'
-  | 'raw_response_description'
-  | 'pending_review'
-  | 'disputed'
-  | 'settled'
-  | 'settled_amount'
-  | 'settled_currency'
-  | 'summary'
-  | 'payment_method'
-  | 'payment_service'
-  | 'rendering'
-  | 'created_at'
-  | 'updated_at'
->
+const raw = (text: string): Sql => ({ parts: [text], values: [] })
+
+/** As JSON, in the spelling of `JSON.stringify`. */
+const inJson: Record<ShownAs, (column: string) => string> = {
+  plain: (column) => `'"', ${column}, '"'`,
+  bare: (column) => `${column}::text`,
+  text: (column) => `coalesce(to_json(${column})::text, 'null')`,
+  json: (column) => `coalesce(${column}, 'null')`,
+  moment: (column) => `'"', to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '"'`,
+}
+
+/** What a list shows, put together by PostgreSQL: it is far quicker at it than reading twenty columns and joining them here is, and lists are read most. */
+const shown = Object.entries(shownFields).map(([name, as]) => `',"${name}":', ${inJson[as](`transactions.${name}`)}`)
+export const shownItem = raw(`concat('{${shownFirst}', ${shown.join(', ')}, ',', transactions.summary, '}')`)
 
 export const columns = sql`
   transactions.merchant_account_id, transactions.id, transactions.status, intent, intent_outcome, transactions.amount, currency, country,

@@ -1,16 +1,8 @@
-import { type PageRequest, type PageRows, readPage } from '../../../page.ts'
 import { type Accounts, within } from '../../../platform/accounts.ts'
 import { type Db, read } from '../../../platform/postgres.ts'
 import { orKept, sql } from '../../../platform/sql.ts'
 import { statusesBefore, type TransactionStatus } from '../rules.ts'
-import {
-  columns,
-  type InstrumentRow,
-  type SummaryRow,
-  summaryColumns,
-  type TimelineEntry,
-  type TransactionRow,
-} from './rows.ts'
+import { columns, type InstrumentRow, type TimelineEntry, type TransactionRow } from './rows.ts'
 
 export async function findTransaction(db: Db, accounts: Accounts, id: string): Promise<TransactionRow | undefined> {
   const [row] = await read<TransactionRow>(
@@ -19,16 +11,6 @@ export async function findTransaction(db: Db, accounts: Accounts, id: string): P
     (visible) => sql`select ${columns} from transactions where ${visible(sql`merchant_account_id`)} and id = ${id}`,
   )
   return row
-}
-
-export function listTransactionRows(db: Db, accounts: Accounts, page: PageRequest): Promise<PageRows<SummaryRow>> {
-  return readPage(db, accounts, page, {
-    columns: summaryColumns,
-    from: sql`transactions`,
-    where: (visible) => visible(sql`merchant_account_id`),
-    id: sql`id`,
-    account: sql`merchant_account_id`,
-  })
 }
 
 export interface LockedTransaction {
@@ -129,6 +111,15 @@ export async function updateTransactionRow(
     where ${within(accounts, sql`merchant_account_id`)} and id = ${id}
     returning ${columns}`)
   return row
+}
+
+/** What a transaction is found by, after its metadata changed. */
+export async function replaceMetadata(db: Db, accounts: Accounts, row: TransactionRow): Promise<void> {
+  await db.run(sql`
+    delete from transaction_metadata where ${within(accounts, sql`merchant_account_id`)} and id = ${row.id}`)
+  await db.run(sql`
+    insert into transaction_metadata (merchant_account_id, name, value, id)
+    select ${row.merchant_account_id}, entry.key, entry.value, ${row.id} from json_each_text(${row.metadata}::json) as entry`)
 }
 
 export async function insertTimeline(

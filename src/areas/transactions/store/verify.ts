@@ -21,6 +21,10 @@ export interface WholeTransaction {
   /** Oldest first. */
   lines: { kind: LineKind; currency: string; amount: number; refund_id: string | null }[]
   attempts: WholeAttempt[]
+  /** What it is found by. */
+  facts: Record<string, unknown> | null
+  state: (Record<string, unknown> & { updated_at: string }) | null
+  metadata: { name: string; value: string }[]
 }
 
 export interface WholeAttempt {
@@ -59,7 +63,9 @@ export async function readWholeTransactions(
   await db.run(sql`
     select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
       set_config('max_parallel_workers_per_gather', '0', true)`)
-  const rows = await db.run<TransactionRow & Omit<WholeTransaction, 'row'>>(sql`
+  type Found = TransactionRow &
+    Omit<WholeTransaction, 'row' | 'metadata'> & { found_metadata: WholeTransaction['metadata'] }
+  const rows = await db.run<Found>(sql`
     with batch as materialized (
       select ${columns} from transactions
       where ${within(accounts, sql`merchant_account_id`)} and ${isAfter}
@@ -104,15 +110,30 @@ export async function readWholeTransactions(
             on operation.merchant_account_id = attempt.merchant_account_id and operation.reference = attempt.reference
           left join sandbox_card_payments as payment
             on payment.merchant_account_id = attempt.merchant_account_id and payment.id = operation.payment_id and attempt.action = 'authorize'
-      ) as attempts
+      ) as attempts,
+      (
+        select row_to_json(part) from transaction_facts as part
+        where part.merchant_account_id = batch.merchant_account_id and part.id = batch.id
+      ) as facts,
+      (
+        select row_to_json(part) from transaction_states as part
+        where part.merchant_account_id = batch.merchant_account_id and part.id = batch.id
+      ) as state,
+      (
+        select coalesce(json_agg(json_build_object('name', name, 'value', value)), '[]') from transaction_metadata as part
+        where part.merchant_account_id = batch.merchant_account_id and part.id = batch.id
+      ) as found_metadata
     from batch order by id, merchant_account_id`)
-  return rows.map(({ instruments, captures, refunds, lines, attempts, ...row }) => ({
+  return rows.map(({ instruments, captures, refunds, lines, attempts, facts, state, found_metadata, ...row }) => ({
     row,
     instruments,
     captures,
     refunds,
     lines,
     attempts,
+    facts,
+    state,
+    metadata: found_metadata,
   }))
 }
 
