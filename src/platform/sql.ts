@@ -26,6 +26,9 @@ export function sql(strings: TemplateStringsArray, ...inputs: unknown[]): Sql {
   return { parts, values }
 }
 
+/** A piece that the code itself spells, such as a name that it computes. Never anything of a request. */
+export const raw = (text: string): Sql => ({ parts: [text], values: [] })
+
 /** Joins conditions with `and`; none at all is `true`. */
 export function all(conditions: readonly Sql[]): Sql {
   return conditions.length === 0 ? sql`true` : conditions.reduce((left, right) => sql`${left} and ${right}`)

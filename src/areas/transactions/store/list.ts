@@ -1,9 +1,9 @@
 import { type PageEdges, type PageRequest, pageClauses } from '../../../page.ts'
 import { type Accounts, isOne } from '../../../platform/accounts.ts'
 import { type Db, reading, type Visible } from '../../../platform/postgres.ts'
-import { all, type Sql, sql } from '../../../platform/sql.ts'
+import { all, raw, type Sql, sql } from '../../../platform/sql.ts'
 import { shownItem } from './rows.ts'
-import { nameOf, type Scan, type Search, scansOf } from './search.ts'
+import { type Scan, type Search, scansOf } from './search.ts'
 
 /** Lists of transactions: filters the narrow tables, and fetches one page of the wide one, as the text of the answer. */
 
@@ -110,9 +110,9 @@ function ofAccount(account: Sql, scans: readonly Scan[], part: Part): Sql {
 
 function ofScan({ tables, conditions }: Scan, account: Sql, part: Part): Sql {
   const [anchor = ''] = tables
-  const idOf = (table: string) => sql`${nameOf(table)}.id`
+  const idOf = (table: string) => sql`${raw(table)}.id`
   const within = tables.flatMap((table) => [
-    part.visible.of(sql`${nameOf(table)}.merchant_account_id`, account),
+    part.visible.of(sql`${raw(table)}.merchant_account_id`, account),
     idBounds(part.search, idOf(table)),
     pageClauses(part.page, idOf(table))[part.side],
     ...(table === anchor ? [] : [sql`${idOf(table)} = ${idOf(anchor)}`]),
@@ -135,7 +135,7 @@ function ofScan({ tables, conditions }: Scan, account: Sql, part: Part): Sql {
 function tableOf(name: string): Sql {
   if (name === 'facts') return sql`transaction_facts as facts`
   if (name === 'states') return sql`transaction_states as states`
-  return name === 'transactions' ? sql`transactions` : sql`transaction_metadata as ${nameOf(name)}`
+  return name === 'transactions' ? sql`transactions` : sql`transaction_metadata as ${raw(name)}`
 }
 
 const day = 24 * 60 * 60 * 1000

@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../../../platform/sql.ts'
+import { raw, sql } from '../../../platform/sql.ts'
 import { type ShownAs, shownFields, shownFirst } from '../schema/shown.ts'
 import type { Intent, PaymentSource, TransactionStatus } from '../rules.ts'
 
@@ -59,8 +59,6 @@ export interface TransactionRow {
   created_at: Date
   updated_at: Date
 }
-
-const raw = (text: string): Sql => ({ parts: [text], values: [] })
 
 /** As JSON, in the spelling of `JSON.stringify`. */
 const inJson: Record<ShownAs, (column: string) => string> = {

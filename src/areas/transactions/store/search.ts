@@ -1,4 +1,4 @@
-import { any, type Sql, sql } from '../../../platform/sql.ts'
+import { any, raw, type Sql, sql } from '../../../platform/sql.ts'
 import { type PaymentSource, paymentSources, type TransactionStatus, transactionStatuses } from '../rules.ts'
 
 /** What transactions are found by, as conditions on the tables that hold it. docs/decisions/0014 says why there are several. */
@@ -101,13 +101,10 @@ function conditionsOf({ facts, states, amount, updated, metadata }: Search): Con
     ...between('states', sql`states.updated_at`, moment(updated.from), moment(updated.to)),
     ...metadata.map(([name, value], index) => ({
       table: `metadata_${index}`,
-      text: sql`${nameOf(`metadata_${index}`)}.name = ${name} and ${nameOf(`metadata_${index}`)}.value = ${value}`,
+      text: sql`${raw(`metadata_${index}`)}.name = ${name} and ${raw(`metadata_${index}`)}.value = ${value}`,
     })),
   ]
 }
-
-/** Of a table within the statement. */
-export const nameOf = (table: string): Sql => ({ parts: [table], values: [] })
 
 const both = [false, true] as const
 
