@@ -15,7 +15,7 @@ import type { ActionResult } from './render.ts'
 
 /** What capture, void and refund have in common: a promise on record, the call, and what became of it. */
 
-export type System = Pick<Context, 'db' | 'vault' | 'connectors' | 'now' | 'newId' | 'log'>
+export type System = Pick<Context, 'db' | 'vault' | 'connectors' | 'giftCards' | 'now' | 'newId' | 'log'>
 export type FollowUpOutcome = Outcome | { result: 'never_arrived' }
 
 /** Runs `work` at most once for a key; who comes again gets the first answer. */
@@ -60,14 +60,14 @@ export async function providerOf(ctx: Context, id: string): Promise<UsableServic
 }
 
 /** An action whose promise is on record. */
-export interface Begun {
+export interface Begun<Attempt = NewAttempt> {
   row: TransactionRow
-  attempt: NewAttempt
+  attempt: Attempt
   service: UsableService
 }
 
 /** What a provider is told of every action that follows a payment. */
-export const callOf = ({ row, attempt, service }: Begun, signal: AbortSignal): FollowUpCall => ({
+export const callOf = ({ row, attempt, service }: Begun<Pick<NewAttempt, 'id'>>, signal: AbortSignal): FollowUpCall => ({
   service: service.access,
   reference: attempt.id,
   signal,
