@@ -2,6 +2,8 @@ import type { Context } from '../../../context.ts'
 import { invalidBody, notFound } from '../../../errors.ts'
 import type { EventName } from '../../../events/catalog.ts'
 import { emit } from '../../../events/outbox.ts'
+import { holdKey, onceByKey } from '../../../idempotency/keys.ts'
+import { type KeyRow, type NewKey, storeAnswer } from '../../../idempotency/store.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { Rendered } from '../../../rendered.ts'
@@ -14,8 +16,6 @@ import { findCapture, insertCapture, updateCapture } from '../captures/store.ts'
 import { captureLimit, statusEvents, type TransactionStatus } from '../rules.ts'
 import type { CaptureInput } from '../schema/create.ts'
 import { insertAttempt } from '../store/attempts.ts'
-import { type KeyRow, storeAnswer } from '../store/keys.ts'
-import type { NewKey } from '../store/record.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
 import {
   insertTimeline,
@@ -29,10 +29,8 @@ import {
   callOf,
   closeFollowUp,
   type FollowUpOutcome,
-  holdKey,
   newAttempt,
   lockOwner,
-  onceByKey,
   providerOf,
   resultOf,
   type System,

@@ -1,6 +1,7 @@
 import type { Outcome, Redirect } from '../../../connectors/payment.ts'
 import type { Context } from '../../../context.ts'
 import { notFound } from '../../../errors.ts'
+import { type KeyRow, storeAnswer } from '../../../idempotency/store.ts'
 import { Rendered } from '../../../rendered.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { findStoredMethod } from '../../payment-methods/operations/cards.ts'
@@ -9,7 +10,6 @@ import { ask } from '../../payment-services/operations/ask.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import { settleRefund } from '../refunds/operations.ts'
 import { claimDueAttempts, findOpenAttempts } from '../store/attempts.ts'
-import { type KeyRow, storeAnswer } from '../store/keys.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
 import { findTransaction } from '../store/transactions.ts'
 import { settle } from './authorize.ts'
@@ -166,6 +166,7 @@ export async function finishKey(
   status: number,
   render: (row: TransactionRow) => Promise<string> = async (row) => renderTransaction(row),
 ): Promise<Rendered> {
+  if (id === null) throw new Error('the key of a payment names no payment')
   const body = await render(await resolveTransaction(ctx, id))
   if ((await findOpenAttempts(ctx.db, ctx.accounts, id)).length === 0) {
     await transact(ctx, (ctx) => storeAnswer(ctx.db, ctx.accounts, key, { status, body }))

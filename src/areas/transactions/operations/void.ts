@@ -1,6 +1,8 @@
 import type { Context } from '../../../context.ts'
 import { notFound } from '../../../errors.ts'
 import { emit } from '../../../events/outbox.ts'
+import { holdKey, onceByKey } from '../../../idempotency/keys.ts'
+import { type KeyRow, type NewKey, storeAnswer } from '../../../idempotency/store.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { Rendered } from '../../../rendered.ts'
@@ -9,8 +11,6 @@ import { ask } from '../../payment-services/operations/ask.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import { statusEvents } from '../rules.ts'
 import { insertAttempt } from '../store/attempts.ts'
-import { type KeyRow, storeAnswer } from '../store/keys.ts'
-import type { NewKey } from '../store/record.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
 import { closeInstrument, insertTimeline, lockTransaction, moveTransaction } from '../store/transactions.ts'
 import { auditedAs } from './capture.ts'
@@ -19,10 +19,8 @@ import {
   callOf,
   closeFollowUp,
   type FollowUpOutcome,
-  holdKey,
   newAttempt,
   lockOwner,
-  onceByKey,
   providerOf,
   resultOf,
   type System,

@@ -2,6 +2,8 @@ import type { Context } from '../../../context.ts'
 import { invalidBody, notFound, ValidationFailure } from '../../../errors.ts'
 import type { EventName } from '../../../events/catalog.ts'
 import { emit } from '../../../events/outbox.ts'
+import { holdKey, onceByKey } from '../../../idempotency/keys.ts'
+import { type KeyRow, type NewKey, storeAnswer } from '../../../idempotency/store.ts'
 import { reconciliationIdOf, timeOfId } from '../../../ids.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { transact } from '../../../platform/postgres.ts'
@@ -15,10 +17,8 @@ import {
   callOf,
   closeFollowUp,
   type FollowUpOutcome,
-  holdKey,
   newAttempt,
   lockOwner,
-  onceByKey,
   providerOf,
   resultOf,
   type System,
@@ -29,8 +29,6 @@ import { orStillOpen } from '../operations/providers.ts'
 import { timelineEntry } from '../operations/report.ts'
 import { finishKey } from '../operations/resolve.ts'
 import { insertAttempt } from '../store/attempts.ts'
-import { type KeyRow, storeAnswer } from '../store/keys.ts'
-import type { NewKey } from '../store/record.ts'
 import { checkRefund } from '../statements/operations/ingest.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
 import { findTransaction, insertTimeline, lockTransaction } from '../store/transactions.ts'
