@@ -45,6 +45,7 @@ const app = buildApp({
   vault: connectVault({ url: 'unix:/nowhere' }),
   connectors: new Map(),
   antiFraud: new Map(),
+  giftCards: new Map(),
   clocks: realClocks,
   log: createLog({ level: 'info', process: 'bench' }),
   metrics: createMetrics(),

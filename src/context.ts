@@ -1,5 +1,6 @@
 import type { Clock, Clocks } from './clocks.ts'
 import type { AntiFraudConnectors } from './connectors/anti-fraud.ts'
+import type { GiftCardConnectors } from './connectors/gift-card.ts'
 import type { Connectors } from './connectors/payment.ts'
 import type { Accounts } from './platform/accounts.ts'
 import type { Log } from './platform/log.ts'
@@ -26,6 +27,7 @@ export interface Context extends Clock {
   vault: Vault
   connectors: Connectors
   antiFraud: AntiFraudConnectors
+  giftCards: GiftCardConnectors
   clocks: Clocks
   log: Log
   requestId: string

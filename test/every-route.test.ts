@@ -136,6 +136,7 @@ describe('the checks', () => {
       vault: api.vault.client(),
       connectors: new Map(),
       antiFraud: new Map(),
+      giftCards: new Map(),
       clocks: realClocks,
       log: createLog({ level: 'silent', process: 'test' }),
       metrics: { observeRequest: () => undefined },

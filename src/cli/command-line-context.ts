@@ -20,6 +20,7 @@ export function commandLineContext(db: Db, operation: string): Context {
     vault: noVault,
     connectors: new Map(),
     antiFraud: new Map(),
+    giftCards: new Map(),
     clocks: realClocks,
     ...realTime,
     log: createLog({ level: 'silent', process: 'florin' }),

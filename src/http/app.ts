@@ -3,6 +3,7 @@ import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentele
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Clocks, realTime } from '../clocks.ts'
 import type { AntiFraudConnectors } from '../connectors/anti-fraud.ts'
+import type { GiftCardConnectors } from '../connectors/gift-card.ts'
 import type { Connectors } from '../connectors/payment.ts'
 import type { Caller, Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
@@ -40,6 +41,7 @@ export interface AppOptions {
   vault: Vault
   connectors: Connectors
   antiFraud: AntiFraudConnectors
+  giftCards: GiftCardConnectors
   clocks: Clocks
   log: Log
   metrics: HttpMetrics
@@ -172,6 +174,7 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
         vault: options.vault,
         connectors: options.connectors,
         antiFraud: options.antiFraud,
+        giftCards: options.giftCards,
         clocks: options.clocks,
         ...(route.merchantAccount === 'none' ? realTime : options.clocks.of(accounts)),
         log: options.log,

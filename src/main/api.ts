@@ -9,7 +9,7 @@ import {
 import { createRuleBook } from '../areas/simulator-rules/operations/book.ts'
 import { loadThreeDSScenarios } from '../areas/three-ds-scenarios/operations.ts'
 import { createClocks, realClocks, realTime } from '../clocks.ts'
-import { createAntiFraud, createConnectors } from '../connectors/registry.ts'
+import { createAntiFraud, createConnectors, createGiftCards } from '../connectors/registry.ts'
 import { approvalPages } from '../connectors/sandbox/approvals/pages.ts'
 import { buildApp } from '../http/app.ts'
 import { createAuthenticator } from '../http/authenticate.ts'
@@ -120,6 +120,7 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     vault,
     connectors,
     antiFraud: createAntiFraud(config),
+    giftCards: createGiftCards({ environment: config.environment, db, now: nowOf }),
     clocks,
     log,
     metrics,

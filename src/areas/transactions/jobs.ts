@@ -1,7 +1,7 @@
 import type { Connectors } from '../../connectors/payment.ts'
 import type { TimeRule } from '../../jobs/time-rule.ts'
 import type { Vault } from '../../vault/client.ts'
-import { forgetOldKeys } from './operations/idempotency.ts'
+import { forgetOldKeys } from '../../idempotency/keys.ts'
 import { resolveDue } from './operations/resolve.ts'
 import { acceptDueReviews } from './reviews/operations.ts'
 import { fetchStatements } from './statements/operations/ingest.ts'

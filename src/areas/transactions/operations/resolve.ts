@@ -1,6 +1,7 @@
 import type { Outcome, Redirect } from '../../../connectors/payment.ts'
 import type { Context } from '../../../context.ts'
 import { notFound } from '../../../errors.ts'
+import { type KeyRow, storeAnswer } from '../../../idempotency/store.ts'
 import { Rendered } from '../../../rendered.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { findStoredMethod } from '../../payment-methods/operations/cards.ts'
@@ -10,14 +11,14 @@ import type { UsableService } from '../../payment-services/operations/routing.ts
 import { settleRest } from '../redemptions/operations/capture-rest.ts'
 import { cardsFromVault, giveUp, proceed, redeem } from '../redemptions/operations/redeem.ts'
 import { reversePayment } from '../redemptions/operations/reverse.ts'
-import { settleRefund } from '../refunds/operations.ts'
+import { resolveGiftCardRefund } from '../refunds/operations/gift-card.ts'
+import { settleRefund } from '../refunds/operations/settle.ts'
 import { claimDueAttempts, findOpenAttempts } from '../store/attempts.ts'
-import { type KeyRow, storeAnswer } from '../store/keys.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
 import { findTransaction } from '../store/transactions.ts'
 import { settle } from './authorize.ts'
 import { settleCapture } from './capture.ts'
-import { closeFollowUp, type FollowUpOutcome, type System } from './follow-up.ts'
+import { closeFollowUp, type FollowUpOutcome, nobodyToAsk, type System } from './follow-up.ts'
 import { serviceOf } from './providers.ts'
 import { renderTransaction } from './render.ts'
 import { type AuthorizationOutcome, buyersMs, settlementOf } from './settlement.ts'
@@ -54,6 +55,10 @@ export async function resolveAttempt(
   isDue = attempt.next_check_at === null || attempt.next_check_at <= ctx.now(),
 ): Promise<boolean> {
   if (isOfGiftCards(attempt)) return resolveGiftCards(ctx, attempt, isDue)
+  if (attempt.payment_service_id === null) {
+    await settleAttempt(ctx, attempt as PaymentAttempt, nobodyToAsk)
+    return true
+  }
   const service = await serviceOf(ctx, attempt)
   // Its provider is gone from this instance: nobody is left to ask, and nothing may be made up.
   if (!service) return false
@@ -66,7 +71,7 @@ export async function resolveAttempt(
     await transact({ ...ctx, accounts }, (ctx) => closeFollowUp(ctx, attempt, outcome))
     return false
   }
-  await settleAttempt(ctx, attempt, outcome)
+  await settleAttempt(ctx, attempt as PaymentAttempt, outcome)
   return true
 }
 
@@ -199,6 +204,7 @@ export async function finishKey(
   status: number,
   render: (row: TransactionRow) => Promise<string> = async (row) => renderTransaction(row),
 ): Promise<Rendered> {
+  if (id === null) throw new Error('the key of a payment names no payment')
   const body = await render(await resolveTransaction(ctx, id))
   if ((await findOpenAttempts(ctx.db, ctx.accounts, id)).length === 0) {
     await transact(ctx, (ctx) => storeAnswer(ctx.db, ctx.accounts, key, { status, body }))

@@ -61,6 +61,23 @@ export async function isAttemptOpen(
   return open.length > 0
 }
 
+/** What the calls of one request were for, oldest first. */
+export async function findSubjects(
+  db: Db,
+  accounts: Accounts,
+  { transaction_id, idempotency_key }: Pick<AttemptRow, 'transaction_id' | 'idempotency_key'>,
+): Promise<string[]> {
+  const rows = await read<{ subject_id: string }>(
+    db,
+    accounts,
+    (visible) => sql`
+      select subject_id from attempts
+      where ${visible(sql`merchant_account_id`)} and transaction_id = ${transaction_id} and idempotency_key = ${idempotency_key}
+        and subject_id is not null order by id`,
+  )
+  return rows.map(({ subject_id }) => subject_id)
+}
+
 export function findOpenAttempts(db: Db, accounts: Accounts, transactionId: string): Promise<AttemptRow[]> {
   return read(
     db,

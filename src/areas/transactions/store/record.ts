@@ -1,17 +1,8 @@
+import type { NewKey } from '../../../idempotency/store.ts'
 import { type Accounts, within } from '../../../platform/accounts.ts'
 import { type Db, writeAtOnce } from '../../../platform/postgres.ts'
 import { type Sql, sql } from '../../../platform/sql.ts'
 import type { AttemptRow, TransactionRow } from './rows.ts'
-
-/** The key of a request that must not happen twice. */
-export interface NewKey {
-  operation: string
-  key: string
-  fingerprint: string
-  lease_until: Date
-  /** Keys older than this may be used again. */
-  forgotten_before: Date
-}
 
 /** What a payment is found by that no column of it says. */
 export interface Findings {

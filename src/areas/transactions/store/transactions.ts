@@ -53,6 +53,13 @@ export async function lockTransaction(db: Db, accounts: Accounts, id: string): P
   return instrument && { row, instrument }
 }
 
+/** Everything that pays. Under the lock of the transaction. */
+export function lockInstruments(db: Db, accounts: Accounts, id: string): Promise<InstrumentRow[]> {
+  return db.run(sql`
+    select ${instrumentColumns} from transaction_instruments
+    where ${within(accounts, sql`merchant_account_id`)} and transaction_id = ${id} order by position`)
+}
+
 /** Moves a transaction if its status still allows it; undefined means that somebody else moved it first. */
 export async function moveTransaction(
   db: Db,

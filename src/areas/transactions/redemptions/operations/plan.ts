@@ -3,8 +3,8 @@ import { accountOf, type Context } from '../../../../context.ts'
 import type { Problem } from '../../../../sourcing.ts'
 import type { Buyer } from '../../../buyers/schema.ts'
 import { findActiveGiftCardService, findGiftCardService, type UsableGiftCardService } from '../../../gift-card-services/operations/routing.ts'
-import { findGiftCards, partsOf, readGiftCard } from '../../../gift-cards/operations/cards.ts'
-import type { GiftCardRow } from '../../../gift-cards/store.ts'
+import { findGiftCards, type GiftCardRow, readGiftCard } from '../../../gift-cards/operations/cards.ts'
+import { partsOf } from '../../../gift-cards/rules.ts'
 import type { Payment } from '../../schema/create.ts'
 import type { GiftCardToPay } from '../schema.ts'
 import type { RedemptionRow } from '../store.ts'
@@ -239,5 +239,5 @@ export async function forgetWaiting(ctx: Context, { unstored }: PlannedGiftCards
 /** In the request that brought them. */
 export const cardsOfRequest =
   (ctx: Context, { unstored }: PlannedGiftCards): CardOf =>
-  async ({ merchant_account_id: merchantAccountId, id, gift_card_id }) =>
-    gift_card_id ? readGiftCard(ctx, { merchantAccountId, id: gift_card_id }) : unstored.get(id)
+  async ({ merchant_account_id, id, gift_card_id, fingerprint }) =>
+    gift_card_id ? readGiftCard(ctx, { merchant_account_id, id: gift_card_id, fingerprint }) : unstored.get(id)

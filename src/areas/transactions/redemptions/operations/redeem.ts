@@ -1,8 +1,7 @@
-import type { GiftCardToCharge } from '../../../../connectors/gift-card.ts'
+import type { GiftCardRefusal, GiftCardToCharge } from '../../../../connectors/gift-card.ts'
 import { failpoint } from '../../../../platform/failpoint.ts'
 import { transact } from '../../../../platform/postgres.ts'
-import { askGiftCards } from '../../../gift-card-services/operations/ask.ts'
-import { findGiftCardService } from '../../../gift-card-services/operations/routing.ts'
+import { askGiftCards, findGiftCardService } from '../../../gift-card-services/operations/routing.ts'
 import { readGiftCard } from '../../../gift-cards/operations/cards.ts'
 import type { System } from '../../operations/follow-up.ts'
 import { orStillOpen } from '../../operations/providers.ts'
@@ -89,7 +88,7 @@ const blank = {
 
 const failed = (
   id: string,
-  refusal: Pick<Extract<Awaited<ReturnType<typeof askGiftCards>>, { result: 'failed' }>, 'errorCode' | 'rawCode' | 'rawMessage'>,
+  refusal: Omit<GiftCardRefusal, 'result'>,
 ): RedemptionResult => ({
   ...blank,
   id,
@@ -171,8 +170,9 @@ export async function giveUp(
 /** After the request that brought the cards is gone: stored ones are in the vault, others only where they wait for a buyer. */
 export const cardsFromVault =
   (ctx: System): CardOf =>
-  async ({ merchant_account_id: merchantAccountId, id, gift_card_id, fingerprint }) => {
-    if (gift_card_id) return readGiftCard(ctx, { merchantAccountId, id: gift_card_id })
+  async ({ merchant_account_id, id, gift_card_id, fingerprint }) => {
+    if (gift_card_id) return readGiftCard(ctx, { merchant_account_id, id: gift_card_id, fingerprint })
+    const merchantAccountId = merchant_account_id
     const waiting = await ctx.vault.takeWaiting({ merchantAccountId, id }, ['gift_card_number', 'gift_card_pin'])
     const { gift_card_number: number, gift_card_pin: pin } = waiting
     return number && pin ? { number, pin, fingerprint } : undefined
