@@ -75,12 +75,13 @@ export function listServices(db: Db, accounts: Accounts, page: PageRequest): Pro
 export async function insertService(
   db: Db,
   row: Omit<GiftCardServiceRow, 'version' | 'updated_at'>,
-): Promise<GiftCardServiceRow | undefined> {
+): Promise<GiftCardServiceRow> {
   const [inserted] = await db.run<GiftCardServiceRow>(sql`
     insert into gift_card_services (merchant_account_id, id, definition_id, display_name, active, fields, secret_names, created_at, updated_at)
     values (${row.merchant_account_id}, ${row.id}, ${row.definition_id}, ${row.display_name}, ${row.active}, ${JSON.stringify(row.fields)},
       ${row.secret_names}, ${row.created_at}, ${row.created_at})
     returning ${columns}`)
+  if (!inserted) throw new Error('a gift card service was not inserted')
   return inserted
 }
 
