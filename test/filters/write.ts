@@ -7,7 +7,7 @@ import {
   renderThreeDSecure,
 } from '../../src/areas/transactions/operations/render.ts'
 import type { TransactionRow } from '../../src/areas/transactions/store/rows.ts'
-import { reconciliationIdOf } from '../../src/ids.ts'
+import { newId, reconciliationIdOf } from '../../src/ids.ts'
 import type { Random } from './random.ts'
 import type { Made } from './transactions.ts'
 
@@ -30,13 +30,22 @@ const changing = [
   'updated_at',
 ] as const satisfies (keyof TransactionRow)[]
 
+export const tables = [
+  'transactions',
+  'transaction_facts',
+  'transaction_states',
+  'transaction_metadata',
+  'transaction_gift_cards',
+  'gift_card_redemptions',
+]
+
 /** These and no others are in the tables afterwards. Half of them were something else before, so that triggers have work. */
 export async function writeTransactions(run: Run, random: Random, made: readonly Made[]): Promise<void> {
   const rows = made.map(rowOf)
   const before = rows.map((row) =>
     random.chance(0.5) ? { ...row, ...pickChanging(random.pick(rows)), updated_at: row.created_at } : row,
   )
-  await run('truncate transactions, transaction_facts, transaction_states, transaction_metadata cascade')
+  await run(`truncate ${tables.join()} cascade`)
   await insert(run, 'transactions', before)
   await insert(
     run,
@@ -53,6 +62,7 @@ export async function writeTransactions(run: Run, random: Random, made: readonly
     [JSON.stringify(rows.filter((row, index) => row !== before[index]))],
   )
   await insert(run, 'transaction_metadata', made.flatMap(metadataOf))
+  await insert(run, 'gift_card_redemptions', made.flatMap(redemptionsOf))
 }
 
 async function insert(run: Run, table: string, rows: readonly object[]): Promise<void> {
@@ -94,6 +104,22 @@ function factsOf(transaction: Made): object {
 
 const metadataOf = ({ merchant_account_id, id, metadata }: Made) =>
   (metadata ?? []).map(([name, value]) => ({ merchant_account_id, name, value, id }))
+
+const redemptionsOf = ({ merchant_account_id, id, created_at, gift_card_redemptions }: Made) =>
+  gift_card_redemptions.map((redemption, index) => ({
+    merchant_account_id,
+    transaction_id: id,
+    id: newId(),
+    position: index + 1,
+    gift_card_service_id: '01950500-0000-7000-8000-000000000000',
+    ...redemption,
+    fingerprint: '',
+    bin: '',
+    sub_bin: '',
+    amount: 1,
+    created_at: new Date(created_at),
+    updated_at: new Date(created_at),
+  }))
 
 function rowOf(transaction: Made): TransactionRow {
   const { merchant_account_id, id, amount, currency, country, status, method, error_code } = transaction
