@@ -1,5 +1,6 @@
 import type { methods } from '../../src/methods.ts'
 import { paymentSources, transactionStatuses } from '../../src/areas/transactions/rules.ts'
+import type { Redeemed } from '../redemptions.ts'
 import type { Random } from './random.ts'
 
 /** A transaction as the filters see it, under the names that the API has for its fields. */
@@ -37,13 +38,7 @@ export interface Made {
   buyer_external_identifier: string | null
   buyer_email_address: string | null
   metadata: readonly Pair[] | null
-  gift_card_redemptions: readonly Redemption[]
-}
-/** By a gift card; one that is not stored has no id. */
-interface Redemption {
-  gift_card_id: string | null
-  last4: string
-  status: 'created' | 'succeeded' | 'failed' | 'skipped'
+  gift_card_redemptions: readonly Redeemed[]
 }
 export type Pair = readonly [name: string, value: string]
 

@@ -7,7 +7,8 @@ import {
   renderThreeDSecure,
 } from '../../src/areas/transactions/operations/render.ts'
 import type { TransactionRow } from '../../src/areas/transactions/store/rows.ts'
-import { newId, reconciliationIdOf } from '../../src/ids.ts'
+import { reconciliationIdOf } from '../../src/ids.ts'
+import { redemptionRows } from '../redemptions.ts'
 import type { Random } from './random.ts'
 import type { Made } from './transactions.ts'
 
@@ -62,7 +63,11 @@ export async function writeTransactions(run: Run, random: Random, made: readonly
     [JSON.stringify(rows.filter((row, index) => row !== before[index]))],
   )
   await insert(run, 'transaction_metadata', made.flatMap(metadataOf))
-  await insert(run, 'gift_card_redemptions', made.flatMap(redemptionsOf))
+  await insert(
+    run,
+    'gift_card_redemptions',
+    made.flatMap((transaction) => redemptionRows(transaction, transaction.gift_card_redemptions)),
+  )
 }
 
 async function insert(run: Run, table: string, rows: readonly object[]): Promise<void> {
@@ -104,22 +109,6 @@ function factsOf(transaction: Made): object {
 
 const metadataOf = ({ merchant_account_id, id, metadata }: Made) =>
   (metadata ?? []).map(([name, value]) => ({ merchant_account_id, name, value, id }))
-
-const redemptionsOf = ({ merchant_account_id, id, created_at, gift_card_redemptions }: Made) =>
-  gift_card_redemptions.map((redemption, index) => ({
-    merchant_account_id,
-    transaction_id: id,
-    id: newId(),
-    position: index + 1,
-    gift_card_service_id: '01950500-0000-7000-8000-000000000000',
-    ...redemption,
-    fingerprint: '',
-    bin: '',
-    sub_bin: '',
-    amount: 1,
-    created_at: new Date(created_at),
-    updated_at: new Date(created_at),
-  }))
 
 function rowOf(transaction: Made): TransactionRow {
   const { merchant_account_id, id, amount, currency, country, status, method, error_code } = transaction
