@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { useApi } from '../../../../test/api.ts'
 import { cardOf, makePayments, makeService, testCards } from '../../../../test/every-state.ts'
+import { redeem } from '../../../../test/redemptions.ts'
 import { afterDays } from '../../../../test/statements.ts'
 import { createConnectors } from '../../../connectors/registry.ts'
 import { createLog } from '../../../platform/log.ts'
@@ -128,7 +129,7 @@ const setFound = (table: string, column: string, value: string) => ({
   // The update of nothing makes the trigger copy the state again.
   plant: `update ${table} set ${column} = ${value} where id = $1`,
   undo: `with again as (update transactions set version = version where id = $1)
-    update transaction_facts set amount = 1299, currency = 'EUR', payment_method_scheme = 'visa' where id = $1`,
+    update transaction_facts set amount = 1299, currency = 'EUR', payment_method_scheme = 'visa', has_gift_card_redemptions = false where id = $1`,
 })
 const ofCall = `where reference in (select id::text from attempts where transaction_id = $1)`
 const ofPayment = `where id in (select payment_id from sandbox_card_operations ${ofCall})`
@@ -164,6 +165,19 @@ const plants: Plant[] = [
     plant: `insert into transaction_metadata select merchant_account_id, 'strange', '1', id from transactions where id = $1`,
     undo: `delete from transaction_metadata where id = $1 and name = 'strange'`,
     difference: { what: 'found by metadata' },
+  },
+  {
+    what: 'a payment that is found as one with gift cards',
+    in: 'authorized',
+    ...setFound('transaction_facts', 'has_gift_card_redemptions', 'true'),
+    difference: { what: 'found by has_gift_card_redemptions' },
+  },
+  {
+    what: 'a gift card that the payment has not',
+    in: 'authorized',
+    plant: `insert into transaction_gift_cards select merchant_account_id, 'last4', '1111', id from transactions where id = $1`,
+    undo: `delete from transaction_gift_cards where id = $1`,
+    difference: { what: 'found by gift cards' },
   },
   {
     what: 'an authorized total that is not the sum',
@@ -475,6 +489,24 @@ describe('each kind of difference is reported:', () => {
     expect(found).toEqual([expect.objectContaining({ id, what: 'instruments', expected: 'at least 1', found: 0 })])
     await expectNothing()
   })
+})
+
+test('gift cards that a payment has and is not found by are reported', async () => {
+  const id = ids['declined'] ?? ''
+  const findings = async () => (await verify()).found.filter(({ what }) => what.startsWith('found by'))
+  const card = newId()
+  await redeem(query, id, [
+    { gift_card_id: card, last4: '1111', status: 'failed' },
+    { gift_card_id: null, last4: '1111', status: 'skipped' },
+  ])
+  expect(await findings()).toEqual([])
+  await query('update transaction_facts set has_gift_card_redemptions = false where id = $1', [id])
+  expect(await findings()).toMatchObject([{ id, what: 'found by has_gift_card_redemptions' }])
+  await query('update transaction_facts set has_gift_card_redemptions = true where id = $1', [id])
+  await query(`update transaction_gift_cards set value = $2 where id = $1 and name = 'id'`, [id, newId()])
+  expect(await findings()).toMatchObject([{ id, what: 'found by gift cards' }])
+  await query(`delete from transaction_gift_cards where id = $1 and name = 'id'`, [id])
+  expect(await findings()).toMatchObject([{ id, what: 'found by gift cards' }])
 })
 
 test('a charge that is refused after its answer agrees with the provider', async () => {

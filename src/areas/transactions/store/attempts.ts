@@ -73,7 +73,7 @@ export async function findSubjects(
     (visible) => sql`
       select subject_id from attempts
       where ${visible(sql`merchant_account_id`)} and transaction_id = ${transaction_id} and idempotency_key = ${idempotency_key}
-        and subject_id is not null order by id`,
+        and action in ('refund', 'gift-card-refund') order by id`,
   )
   return rows.map(({ subject_id }) => subject_id)
 }

@@ -21,10 +21,12 @@ export interface WholeTransaction {
   /** Oldest first. */
   lines: { kind: LineKind; currency: string; amount: number; refund_id: string | null }[]
   attempts: WholeAttempt[]
+  redemptions: { gift_card_id: string | null; last4: string }[]
   /** What it is found by. */
   facts: Record<string, unknown> | null
   state: (Record<string, unknown> & { updated_at: string }) | null
   metadata: { name: string; value: string }[]
+  giftCards: { name: string; value: string }[]
 }
 
 export interface WholeAttempt {
@@ -64,7 +66,10 @@ export async function readWholeTransactions(
     select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
       set_config('max_parallel_workers_per_gather', '0', true)`)
   type Found = TransactionRow &
-    Omit<WholeTransaction, 'row' | 'metadata'> & { found_metadata: WholeTransaction['metadata'] }
+    Omit<WholeTransaction, 'row' | 'metadata' | 'giftCards'> & {
+      found_metadata: WholeTransaction['metadata']
+      found_gift_cards: WholeTransaction['giftCards']
+    }
   const rows = await db.run<Found>(sql`
     with batch as materialized (
       select ${columns} from transactions
@@ -112,6 +117,10 @@ export async function readWholeTransactions(
             on payment.merchant_account_id = attempt.merchant_account_id and payment.id = operation.payment_id and attempt.action = 'authorize'
       ) as attempts,
       (
+        select coalesce(json_agg(json_build_object('gift_card_id', gift_card_id, 'last4', last4) order by part.id), '[]')
+        from gift_card_redemptions as part where part.merchant_account_id = batch.merchant_account_id and part.transaction_id = batch.id
+      ) as redemptions,
+      (
         select row_to_json(part) from transaction_facts as part
         where part.merchant_account_id = batch.merchant_account_id and part.id = batch.id
       ) as facts,
@@ -122,19 +131,39 @@ export async function readWholeTransactions(
       (
         select coalesce(json_agg(json_build_object('name', name, 'value', value)), '[]') from transaction_metadata as part
         where part.merchant_account_id = batch.merchant_account_id and part.id = batch.id
-      ) as found_metadata
+      ) as found_metadata,
+      (
+        select coalesce(json_agg(json_build_object('name', name, 'value', value)), '[]') from transaction_gift_cards as part
+        where part.merchant_account_id = batch.merchant_account_id and part.id = batch.id
+      ) as found_gift_cards
     from batch order by id, merchant_account_id`)
-  return rows.map(({ instruments, captures, refunds, lines, attempts, facts, state, found_metadata, ...row }) => ({
-    row,
-    instruments,
-    captures,
-    refunds,
-    lines,
-    attempts,
-    facts,
-    state,
-    metadata: found_metadata,
-  }))
+  return rows.map(
+    ({
+      instruments,
+      captures,
+      refunds,
+      lines,
+      attempts,
+      redemptions,
+      facts,
+      state,
+      found_metadata: metadata,
+      found_gift_cards: giftCards,
+      ...row
+    }) => ({
+      row,
+      instruments,
+      captures,
+      refunds,
+      lines,
+      attempts,
+      redemptions,
+      facts,
+      state,
+      metadata,
+      giftCards,
+    }),
+  )
 }
 
 export interface StrangeOperation {
