@@ -93,12 +93,13 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     rules: createRuleBook(db),
     scenarios: (account) => loadThreeDSScenarios(db, account),
   })
+  const giftCards = createGiftCards({ environment: config.environment, db, now: nowOf })
   const merchantName = async (id: string) => (await getMerchantAccount({ db, accounts: [id] }, id)).display_name
   const sandboxPages = config.environment === 'sandbox' ? approvalPages({ db, now: nowOf, merchantName }) : []
   const app = buildApp({
     routes,
     files: loadStaticFiles(),
-    pages: [...returnPages({ db, vault, connectors, clocks, log }), ...sandboxPages],
+    pages: [...returnPages({ db, vault, connectors, giftCards, clocks, log }), ...sandboxPages],
     authenticate: createAuthenticator({
       keys,
       now: realTime.now,
@@ -120,7 +121,7 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     vault,
     connectors,
     antiFraud: createAntiFraud(config),
-    giftCards: createGiftCards({ environment: config.environment, db, now: nowOf }),
+    giftCards,
     clocks,
     log,
     metrics,

@@ -132,6 +132,7 @@ function rowOf(transaction: Made): TransactionRow {
     checkout_session_id,
     payment_service_id,
     payment_service_transaction_id,
+    gift_card_redemptions: null,
     payment_source,
     merchant_initiated,
     is_subsequent_payment,

@@ -104,7 +104,11 @@ async function beginCapture(
     const moved = await moveTransaction(ctx.db, ctx.accounts, id, 'capture_pending', now)
     if (!moved) throw wrongState(cannotCapture(row.status))
     if (!isAlone(instrument) && !(await reserveCapture(ctx.db, ctx.accounts, id, { amount, limit }))) {
-      throw invalidBody('/amount', 'value_error.range', `Must be at most ${limit - instrument.captured_amount + giftCards}`)
+      throw invalidBody(
+        '/amount',
+        'value_error.range',
+        `Must be at most ${limit - instrument.captured_amount + giftCards}`,
+      )
     }
     await insertCapture(ctx.db, {
       merchant_account_id: row.merchant_account_id,
@@ -139,7 +143,11 @@ function planAlone(row: TransactionRow, { amount, final }: CaptureInput, giftCar
   if (giftCards === 0) throw wrongState(cannotCapture(row.status))
   if (final === false) throw unsupported('/final', 'Gift cards are captured once; it must be final')
   if ((amount ?? giftCards) !== giftCards) {
-    throw invalidBody('/amount', 'value_error.range', `Must be ${giftCards}: gift cards are captured whole. Refund what is too much`)
+    throw invalidBody(
+      '/amount',
+      'value_error.range',
+      `Must be ${giftCards}: gift cards are captured whole. Refund what is too much`,
+    )
   }
   return { amount: 0, limit: 0, final: true }
 }
@@ -271,7 +279,12 @@ export async function settleCapture(
   })
 }
 
-function renderResult(outcome: FollowUpOutcome, row: TransactionRow, { attempt }: CaptureBegun, input: CaptureInput): string {
+function renderResult(
+  outcome: FollowUpOutcome,
+  row: TransactionRow,
+  { attempt }: CaptureBegun,
+  input: CaptureInput,
+): string {
   return renderAction('transaction-capture', resultOf(outcome), row, {
     capture_id: attempt.subject_id,
     payment_service_capture_id: 'providerReference' in outcome ? outcome.providerReference : null,

@@ -12,7 +12,13 @@ import { forgetCard, takeSecurityCode } from '../../checkout/operations/pay.ts'
 import { replaceDeclined } from '../../payment-methods/operations/replace.ts'
 import { beginStoring } from '../../payment-methods/operations/store-with-payment.ts'
 import { findUsableServices, type UsableService } from '../../payment-services/operations/routing.ts'
-import { cardsOfRequest, forgetWaiting, keepWaiting, ownerProblems, planGiftCards } from '../redemptions/operations/plan.ts'
+import {
+  cardsOfRequest,
+  forgetWaiting,
+  keepWaiting,
+  ownerProblems,
+  planGiftCards,
+} from '../redemptions/operations/plan.ts'
 import { redeem } from '../redemptions/operations/redeem.ts'
 import { isRefused, isUndecided } from '../rules.ts'
 import type { NewTransaction } from '../schema/create.ts'
@@ -84,12 +90,23 @@ export async function createTransaction(
   const id = ctx.newId()
   const methodId = storing?.id ?? instrument.id
   const approval = instrument.enrolment ? undefined : planApproval(input, services, ctx.now())
-  const row = newRow(ctx, { id, input, buyer, instrument, service, methodId, sessionId: session?.id ?? null, approval, giftCards })
+  const row = newRow(ctx, {
+    id,
+    input,
+    buyer,
+    instrument,
+    service,
+    methodId,
+    sessionId: session?.id ?? null,
+    approval,
+    giftCards,
+  })
   const { redemptions } = giftCards
   const hasGiftCards = redemptions.length > 0
   const mainAmount = input.amount - giftCards.amount
   // What can be let go again is only reserved until the gift cards have paid.
-  const isSplit = hasGiftCards && services.every(({ connector }) => connector.definition.supported_features.delayed_capture)
+  const isSplit =
+    hasGiftCards && services.every(({ connector }) => connector.definition.supported_features.delayed_capture)
   const next_check_at = new Date(timeOfId(id).getTime() + nextCheckMs(0))
   const first = { id: ctx.newId(), next_check_at }
   const attempt = service
@@ -175,7 +192,11 @@ async function findEnrolled(
   { snapshot, enrolment }: Instrument,
 ): Promise<UsableService[]> {
   if (wanted.serviceId !== undefined && wanted.serviceId !== enrolment?.serviceId) return []
-  return findUsableServices(ctx, { ...wanted, method: snapshot?.method ?? wanted.method, serviceId: enrolment?.serviceId })
+  return findUsableServices(ctx, {
+    ...wanted,
+    method: snapshot?.method ?? wanted.method,
+    serviceId: enrolment?.serviceId,
+  })
 }
 
 /** The request without what must not be kept: numbers by their fingerprints, which have a key, and no security code or PIN. */

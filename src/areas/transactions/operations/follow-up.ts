@@ -1,5 +1,5 @@
 import { nextCheckMs } from '../../../asking.ts'
-import type { Answered, FollowUpCall, Outcome } from '../../../connectors/payment.ts'
+import type { Answered, Approved, FollowUpCall, Outcome } from '../../../connectors/payment.ts'
 import type { Context } from '../../../context.ts'
 import { ApiError } from '../../../errors.ts'
 import type { NewKey } from '../../../idempotency/store.ts'
@@ -35,7 +35,10 @@ export interface Begun<Attempt = NewAttempt> {
 }
 
 /** What a provider is told of every action that follows a payment. */
-export const callOf = ({ row, attempt, service }: Begun<Pick<NewAttempt, 'id'>>, signal: AbortSignal): FollowUpCall => ({
+export const callOf = (
+  { row, attempt, service }: Begun<Pick<NewAttempt, 'id'>>,
+  signal: AbortSignal,
+): FollowUpCall => ({
   service: service.access,
   reference: attempt.id,
   signal,
@@ -68,7 +71,7 @@ export const newAttempt = (
 })
 
 /** Gift cards alone pay, and have: there is nobody to ask. */
-export const nobodyToAsk: Outcome = {
+export const nobodyToAsk: Approved = {
   result: 'approved',
   amount: 0,
   authorizationCode: null,

@@ -10,7 +10,14 @@ import { approvalProblems, type PlannedApproval } from './approval.ts'
 import type { Payer } from './buyer.ts'
 import type { Instrument } from './instrument.ts'
 import type { PlannedGiftCards } from '../redemptions/operations/plan.ts'
-import { rendering, renderDetailsFixed, renderMethod, renderRedemptions, renderService, renderSummaryFixed } from './render.ts'
+import {
+  rendering,
+  renderDetailsFixed,
+  renderMethod,
+  renderRedemptions,
+  renderService,
+  renderSummaryFixed,
+} from './render.ts'
 
 export function requestProblems(
   input: Payment,
@@ -208,15 +215,16 @@ export function newRow(ctx: Context, { id, input, buyer, instrument, service, ..
       shipping_amount: input.shipping_amount ?? null,
     }),
     payment_method: snapshot && renderMethod({ ...snapshot, id: methodId }),
-    payment_service: service && snapshot
-      ? renderService({
-          type: 'payment-service',
-          id: service.id,
-          display_name: service.displayName,
-          method: snapshot.method,
-          payment_service_definition_id: service.definitionId,
-        })
-      : null,
+    payment_service:
+      service && snapshot
+        ? renderService({
+            type: 'payment-service',
+            id: service.id,
+            display_name: service.displayName,
+            method: snapshot.method,
+            payment_service_definition_id: service.definitionId,
+          })
+        : null,
     gift_card_redemptions:
       redemptions.length === 0
         ? null

@@ -157,7 +157,9 @@ async function resolveGiftCards(ctx: System, attempt: GiftCardAttempt, isDue: bo
   const row = await findOwner(ctx, attempt)
   // The request that charges them may be alive until then.
   if (attempt.action === 'redeem' && !isDue) return false
-  const after = await (attempt.action === 'redeem' ? giveUp(ctx, row, attempt.id) : reversePayment(ctx, row, attempt, null))
+  const after = await (attempt.action === 'redeem'
+    ? giveUp(ctx, row, attempt.id)
+    : reversePayment(ctx, row, attempt, null))
   return after.status !== row.status
 }
 
@@ -182,7 +184,8 @@ export async function settleAuthorization(
   })
   const after = await settle({ ...ctx, accounts }, settlement)
   const { nextAttempt: redeeming } = settlement
-  if (after && redeeming) await redeem(ctx, { row: after, attemptId: redeeming.id, cardOf: cardsFromVault(ctx), key: null })
+  if (after && redeeming)
+    await redeem(ctx, { row: after, attemptId: redeeming.id, cardOf: cardsFromVault(ctx), key: null })
   if (after?.payment_method_id) {
     await replaceDeclined(ctx, row.merchant_account_id, after.payment_method_id, after.error_code)
   }

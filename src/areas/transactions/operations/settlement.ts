@@ -5,7 +5,14 @@ import type { UsableService } from '../../payment-services/operations/routing.ts
 import type { TransactionPaymentMethod, TransactionPaymentService } from '../schema/transaction.ts'
 import { giftCardAmount, mainAmount } from '../redemptions/rules.ts'
 import type { GiftCardRedemption } from '../redemptions/schema.ts'
-import { isRefused, isUndecided, statusesBefore, statusEvents, type TransactionStatus, transactionStatuses } from '../rules.ts'
+import {
+  isRefused,
+  isUndecided,
+  statusesBefore,
+  statusEvents,
+  type TransactionStatus,
+  transactionStatuses,
+} from '../rules.ts'
 import type { AttemptRow, TimelineEntry, TransactionRow } from '../store/rows.ts'
 import type { NextAttempt, Settlement } from '../store/settle.ts'
 import { renderMethod, renderService, renderThreeDSecure, renderTransaction } from './render.ts'

@@ -3,7 +3,7 @@ import { useApi } from '../../../../test/api.ts'
 import { cardOf, makePayments, makeService, testCards } from '../../../../test/every-state.ts'
 import { redeem } from '../../../../test/redemptions.ts'
 import { afterDays } from '../../../../test/statements.ts'
-import { createConnectors } from '../../../connectors/registry.ts'
+import { createConnectors, createGiftCards } from '../../../connectors/registry.ts'
 import { createLog } from '../../../platform/log.ts'
 import { connect, type Database } from '../../../platform/postgres.ts'
 import { resolveDue } from './resolve.ts'
@@ -35,8 +35,18 @@ async function statuses() {
 async function resolveAt(minutes: number) {
   const now = () => new Date(Date.now() + minutes * 60_000)
   const connectors = createConnectors({ environment: 'sandbox', db: worker, now })
+  const giftCards = createGiftCards({ environment: 'sandbox', db: worker, now })
   const log = createLog({ level: 'silent', process: 'test' })
-  const ctx = { db: worker, vault: api.vault.client(), connectors, now, newId, accounts: 'all' as const, log }
+  const ctx = {
+    db: worker,
+    vault: api.vault.client(),
+    connectors,
+    giftCards,
+    now,
+    newId,
+    accounts: 'all' as const,
+    log,
+  }
   await resolveDue(ctx, new AbortController().signal)
 }
 

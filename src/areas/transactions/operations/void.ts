@@ -56,7 +56,8 @@ export async function voidTransaction(
       ? await ask(ctx, provider, (connector, signal) => connector.void(callOf({ ...begun, service: provider }, signal)))
       : nobodyToAsk
     await failpoint('void: provider answered')
-    const renderRow = (row: TransactionRow) => render(row, row.gift_card_redemptions === null ? resultOf(outcome) : finished(row))
+    const renderRow = (row: TransactionRow) =>
+      render(row, row.gift_card_redemptions === null ? resultOf(outcome) : finished(row))
     const row = await orStillOpen(ctx, begun.row, () =>
       settleVoid(ctx, { ...begun.attempt, checks: 0 }, outcome, key && { key, render: renderRow }),
     )
@@ -87,7 +88,9 @@ async function beginVoid(
     const { row, instrument } = found
     await holdKey(ctx, key, { merchantAccountId: row.merchant_account_id, transactionId: id, resourceId: null })
     const isAlone = instrument.amount === 0 && row.gift_card_redemptions !== null
-    const isHeld = isAlone ? row.captured_amount === 0 : service && instrument.capturable && instrument.captured_amount === 0
+    const isHeld = isAlone
+      ? row.captured_amount === 0
+      : service && instrument.capturable && instrument.captured_amount === 0
     if (!isHeld || row.authorized_amount === 0) throw wrongState(cannotVoid(row))
     if (service && !service.connector.definition.supported_features.void) {
       throw unsupported('transaction_id', 'The provider cannot void; capture and refund instead')

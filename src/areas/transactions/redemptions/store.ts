@@ -157,7 +157,12 @@ export async function closeGiftCards(db: Db, accounts: Accounts, transactionId: 
 }
 
 /** The text that answers show, after a redemption changed. */
-export async function writeRedemptionText(db: Db, accounts: Accounts, transactionId: string, text: string): Promise<void> {
+export async function writeRedemptionText(
+  db: Db,
+  accounts: Accounts,
+  transactionId: string,
+  text: string,
+): Promise<void> {
   await db.run(sql`
     update transactions set gift_card_redemptions = ${text}
     where ${within(accounts, sql`merchant_account_id`)} and id = ${transactionId}`)

@@ -75,7 +75,8 @@ export const NewTransaction = Body(
       payment_method: Nullable(PaymentMethodToPay),
       gift_cards: Nullable(
         Type.Array(GiftCardToPay, {
-          description: 'What each pays is taken off the amount; the payment method pays the rest. Together they may pay all of it.',
+          description:
+            'What each pays is taken off the amount; the payment method pays the rest. Together they may pay all of it.',
         }),
       ),
       country: Nullable(Type.String({ pattern: '^[A-Z]{2}$', example: 'DE' })),

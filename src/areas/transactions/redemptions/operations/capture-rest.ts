@@ -80,12 +80,10 @@ export async function settleRest(
         const { status, code } = result
         await promiseGiftCards(ctx.db, ctx.accounts, id, false)
         const capture = { id: captureId, amount: row.amount, status, error_code: code, captured_at: null }
-        return goOn(
-          ctx,
-          { ...end, result: status, errorCode: code },
-          givingBack(ctx, row, main.authorized_amount),
-          { change: { error_code: code }, capture },
-        )
+        return goOn(ctx, { ...end, result: status, errorCode: code }, givingBack(ctx, row, main.authorized_amount), {
+          change: { error_code: code },
+          capture,
+        })
       }
     }
   })

@@ -2,7 +2,11 @@ import type { GiftCardToCharge } from '../../../../connectors/gift-card.ts'
 import { accountOf, type Context } from '../../../../context.ts'
 import type { Problem } from '../../../../sourcing.ts'
 import type { Buyer } from '../../../buyers/schema.ts'
-import { findActiveGiftCardService, findGiftCardService, type UsableGiftCardService } from '../../../gift-card-services/operations/routing.ts'
+import {
+  findActiveGiftCardService,
+  findGiftCardService,
+  type UsableGiftCardService,
+} from '../../../gift-card-services/operations/routing.ts'
 import { findGiftCards, type GiftCardRow, readGiftCard } from '../../../gift-cards/operations/cards.ts'
 import { partsOf } from '../../../gift-cards/rules.ts'
 import type { Payment } from '../../schema/create.ts'
@@ -56,7 +60,9 @@ export async function planGiftCards(ctx: Context, input: Payment): Promise<Plann
     Promise.all(cards.map(({ number }) => (number === undefined ? null : ctx.vault.fingerprintGiftCard(number)))),
     findActiveGiftCardService(ctx),
   ])
-  const found = cards.map((card, index) => planOne(card, index, { known, fingerprint: fingerprints[index] ?? null, active }))
+  const found = cards.map((card, index) =>
+    planOne(card, index, { known, fingerprint: fingerprints[index] ?? null, active }),
+  )
   const planned = found.flatMap(({ plan }) => plan ?? [])
   const redemptions = planned.map((plan, index) => redemptionOf(ctx, plan, index))
   const [first] = redemptions
@@ -65,13 +71,21 @@ export async function planGiftCards(ctx: Context, input: Payment): Promise<Plann
     redemptions,
     amount: total(cards),
     service: service ?? null,
-    unstored: new Map(redemptions.flatMap(({ id }, index) => (planned[index]?.card ? [[id, planned[index].card]] : []))),
+    unstored: new Map(
+      redemptions.flatMap(({ id }, index) => (planned[index]?.card ? [[id, planned[index].card]] : [])),
+    ),
     owners: planned.map(({ buyerId }) => buyerId),
     fingerprints,
     problems: [
       ...problems,
-      ...(cards.length > ctx.limits.giftCards
-        ? [{ pointer: '/gift_cards', type: 'value_error.length', message: `Must have at most ${ctx.limits.giftCards} item(s)` }]
+      ...(cards.length > ctx.maxGiftCards
+        ? [
+            {
+              pointer: '/gift_cards',
+              type: 'value_error.length',
+              message: `Must have at most ${ctx.maxGiftCards} item(s)`,
+            },
+          ]
         : []),
       ...found.flatMap(({ problem }) => problem ?? []),
       ...duplicates(planned),
@@ -116,9 +130,17 @@ function shapeProblems({ id, number, pin }: GiftCardToPay, index: number): Probl
   }
   return [
     ...(number === undefined
-      ? [{ pointer: `${at}/number`, type: 'value_error.missing', message: 'This field is required, or the id of a stored gift card' }]
+      ? [
+          {
+            pointer: `${at}/number`,
+            type: 'value_error.missing',
+            message: 'This field is required, or the id of a stored gift card',
+          },
+        ]
       : []),
-    ...(pin === undefined ? [{ pointer: `${at}/pin`, type: 'value_error.missing', message: 'This field is required' }] : []),
+    ...(pin === undefined
+      ? [{ pointer: `${at}/pin`, type: 'value_error.missing', message: 'This field is required' }]
+      : []),
   ]
 }
 
@@ -225,14 +247,18 @@ const waitingFields = (card: GiftCardToCharge) => ({ gift_card_number: card.numb
 export async function keepWaiting(ctx: Context, { unstored }: PlannedGiftCards, expiresAt: Date): Promise<void> {
   const merchantAccountId = accountOf(ctx)
   await Promise.all(
-    [...unstored].map(([id, card]) => ctx.vault.storeWaiting({ merchantAccountId, id }, waitingFields(card), expiresAt)),
+    [...unstored].map(([id, card]) =>
+      ctx.vault.storeWaiting({ merchantAccountId, id }, waitingFields(card), expiresAt),
+    ),
   )
 }
 
 export async function forgetWaiting(ctx: Context, { unstored }: PlannedGiftCards): Promise<void> {
   const merchantAccountId = accountOf(ctx)
   await Promise.all(
-    [...unstored].map(([id]) => ctx.vault.takeWaiting({ merchantAccountId, id }, ['gift_card_number', 'gift_card_pin'])),
+    [...unstored].map(([id]) =>
+      ctx.vault.takeWaiting({ merchantAccountId, id }, ['gift_card_number', 'gift_card_pin']),
+    ),
   )
 }
 

@@ -18,7 +18,16 @@ import {
 } from '../store.ts'
 import { captureRest } from './capture-rest.ts'
 import { reversePayment } from './reverse.ts'
-import { type AnswerKey, finishPaid, forgetStored, givingBack, goOn, nextAttempt, type Step, storedWith } from './step.ts'
+import {
+  type AnswerKey,
+  finishPaid,
+  forgetStored,
+  givingBack,
+  goOn,
+  nextAttempt,
+  type Step,
+  storedWith,
+} from './step.ts'
 
 /** Where the number and the PIN of a card are: in the request that brought them, in the vault, or nowhere any more. */
 export type CardOf = (redemption: RedemptionRow) => Promise<GiftCardToCharge | undefined>
@@ -86,10 +95,7 @@ const blank = {
   raw_error_message: null,
 } as const
 
-const failed = (
-  id: string,
-  refusal: Omit<GiftCardRefusal, 'result'>,
-): RedemptionResult => ({
+const failed = (id: string, refusal: Omit<GiftCardRefusal, 'result'>): RedemptionResult => ({
   ...blank,
   id,
   status: 'failed',
@@ -133,7 +139,13 @@ async function settleRedeemed(
       const subject_id = ctx.newId()
       await promiseGiftCards(ctx.db, ctx.accounts, id, true)
       const next = nextAttempt(ctx, 'capture', { amount, subject_id, payment_service_id: row.payment_service_id })
-      const capture = { id: subject_id, amount: row.amount, status: 'pending', error_code: null, captured_at: null } as const
+      const capture = {
+        id: subject_id,
+        amount: row.amount,
+        status: 'pending',
+        error_code: null,
+        captured_at: null,
+      } as const
       return goOn(ctx, end, next, { capture })
     }
     await failpoint('redeem: outcome not yet committed')

@@ -147,7 +147,10 @@ function linesOf(
   const result = main && resultOf(main)
   return [
     ...back.map((redemption) =>
-      timelineEntry(ctx, id, 'gift-card-reversal-succeeded', { redemption_id: redemption.id, amount: redemption.amount }),
+      timelineEntry(ctx, id, 'gift-card-reversal-succeeded', {
+        redemption_id: redemption.id,
+        amount: redemption.amount,
+      }),
     ),
     ...(result && result.status !== 'pending'
       ? [timelineEntry(ctx, id, `payment-connector-response-transaction-void-${result.status}`, { ...result })]
@@ -163,7 +166,13 @@ async function finishVoided(
   timeline: readonly TimelineEntry[],
 ): Promise<TransactionRow> {
   const now = ctx.now()
-  const done = { state: 'done', result: 'approved', error_code: null, provider_reference: null, next_check_at: null } as const
+  const done = {
+    state: 'done',
+    result: 'approved',
+    error_code: null,
+    provider_reference: null,
+    next_check_at: null,
+  } as const
   await closeAttempt(ctx.db, ctx.accounts, { transaction_id: row.id, id: attempt.id }, done, now)
   await closeGiftCards(ctx.db, ctx.accounts, row.id)
   await writeRedemptionText(

@@ -241,10 +241,7 @@ export async function finishUnpaid(
 }
 
 /** A card that is kept if the payment succeeds, and has not been decided on. */
-export async function storedWith(
-  ctx: Pick<Context, 'db' | 'accounts'>,
-  row: TransactionRow,
-): Promise<string | null> {
+export async function storedWith(ctx: Pick<Context, 'db' | 'accounts'>, row: TransactionRow): Promise<string | null> {
   const stored = row.payment_method_id ? await findStoredMethod(ctx, row.payment_method_id) : undefined
   return stored?.status === 'processing' ? stored.id : null
 }

@@ -48,7 +48,12 @@ export async function settleRefund(
     if (!refund) throw new Error('an attempt without its refund')
     if (isOurs && status !== 'processing') {
       const { instrument: position } = refund
-      await settleRefundAmounts(ctx.db, ctx.accounts, transactionId, { position, amount, refunded: status === 'succeeded', now })
+      await settleRefundAmounts(ctx.db, ctx.accounts, transactionId, {
+        position,
+        amount,
+        refunded: status === 'succeeded',
+        now,
+      })
       if (refund.gift_card_redemption_id) {
         const redemptions = await findRedemptions(ctx.db, ctx.accounts, transactionId)
         await writeRedemptionText(ctx.db, ctx.accounts, transactionId, renderRedemptions(redemptions))
@@ -65,7 +70,12 @@ export async function settleRefund(
       })
       const context = { refund_id: id, amount, ...result }
       await insertTimeline(ctx.db, refund.merchant_account_id, [
-        timelineEntry(ctx, transactionId, `${refund.gift_card_redemption_id ? 'gift-card' : 'payment-connector-response-transaction'}-refund-${result.status}`, context),
+        timelineEntry(
+          ctx,
+          transactionId,
+          `${refund.gift_card_redemption_id ? 'gift-card' : 'payment-connector-response-transaction'}-refund-${result.status}`,
+          context,
+        ),
       ])
     }
     if (answer) await storeAnswer(ctx.db, ctx.accounts, answer.key, { status: 201, body: answer.render(presented) })
