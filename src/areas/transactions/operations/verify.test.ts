@@ -211,13 +211,13 @@ const plants: Plant[] = [
     what: 'a captured amount without captures',
     in: 'captured a part',
     ...setPart('captures', 'amount', '499', '500'),
-    difference: { what: 'instrument 0 captured_amount', expected: 499, found: 500 },
+    difference: { what: 'captured by captures', expected: 499, found: 500 },
   },
   {
     what: 'an amount that is promised to no capture',
     in: 'authorized',
     ...setPart('transaction_instruments', 'capturing_amount', '5', '0'),
-    difference: { what: 'instrument 0 capturing_amount', expected: 0, found: 5 },
+    difference: { what: 'capturing by captures', expected: 0, found: 5 },
   },
   {
     what: 'a refund that is not in the refunded amount',

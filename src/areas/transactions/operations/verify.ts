@@ -1,6 +1,12 @@
 import type { Context } from '../../../context.ts'
 import { transact } from '../../../platform/postgres.ts'
-import { findStrangeOperations, findWrongBalances, type Place, readWholeTransactions, type WholeTransaction } from '../store/verify.ts'
+import {
+  findStrangeOperations,
+  findWrongBalances,
+  type Place,
+  readWholeTransactions,
+  type WholeTransaction,
+} from '../store/verify.ts'
 import { type Checks, checkAmounts, checkAttempts, checkLines, checkStatus, type Value } from './verify-checks.ts'
 import { checkGiftCards, checkSandbox } from './verify-sandbox.ts'
 import { checkFindings } from './verify-findings.ts'

@@ -218,12 +218,12 @@ export interface WrongBalance {
 /** Gift cards of the sandbox whose balance is not what their movements leave. */
 export function findWrongBalances(db: Db, accounts: Accounts, limit: number): Promise<WrongBalance[]> {
   return db.run(sql`
-    select merchant_account_id, fingerprint, opening_balance - taken as expected, balance
-    from sandbox_gift_cards as card, lateral (
-      select coalesce(sum(amount - refunded_amount), 0)::bigint as taken from sandbox_gift_card_operations as operation
-      where operation.merchant_account_id = card.merchant_account_id and operation.fingerprint = card.fingerprint
-        and kind = 'redeem' and state = 'done'
-    ) as moved
-    where ${within(accounts, sql`merchant_account_id`)} and opening_balance - taken <> balance
+    with taken as (
+      select merchant_account_id, fingerprint, sum(amount - refunded_amount)::bigint as amount from sandbox_gift_card_operations
+      where ${within(accounts, sql`merchant_account_id`)} and kind = 'redeem' and state = 'done' group by 1, 2
+    )
+    select merchant_account_id, fingerprint, opening_balance - coalesce(amount, 0) as expected, balance
+    from sandbox_gift_cards left join taken using (merchant_account_id, fingerprint)
+    where ${within(accounts, sql`merchant_account_id`)} and opening_balance - coalesce(amount, 0) <> balance
     order by merchant_account_id, fingerprint limit ${limit}`)
 }
