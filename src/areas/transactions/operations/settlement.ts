@@ -256,8 +256,10 @@ function timelineOf(
     raw_response_code: 'rawCode' in outcome ? outcome.rawCode : null,
     raw_response_description: 'rawDescription' in outcome ? outcome.rawDescription : null,
   }
+  // The charge comes after gift cards have paid.
+  const isOnlyReserved = row.gift_card_redemptions !== null && attempt.subject_id === null
   const isOnlyCapture = capture?.status === 'declined' || capture?.status === 'failed'
-  const name = isOnlyCapture ? `${prefix}-capture-${capture.status}` : responseNames[outcome.result]?.[row.intent]
+  const name = isOnlyCapture ? `${prefix}-capture-${capture.status}` : responseNames[outcome.result]?.[isOnlyReserved ? 'authorize' : row.intent]
   const authentication =
     after.three_d_secure !== row.three_d_secure && 'threeDSecure' in outcome ? outcome.threeDSecure : undefined
   return [

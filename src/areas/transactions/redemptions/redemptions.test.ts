@@ -53,7 +53,7 @@ describe('beside a payment method', () => {
     ])
     expect([await balance(first), await balance(second)]).toEqual([0, 100])
     const [payment] = await api.database.query('select authorized from sandbox_card_payments order by id desc limit 1')
-    expect(payment).toEqual({ authorized: '1200' })
+    expect(payment).toEqual({ authorized: 1200 })
     expect(await events(body.id)).toEqual(['transaction.authorized 3'])
     expect(await timeline(`/transactions/${body.id}`)).toEqual([
       'payment-connector-response-transaction-authorization-succeeded',
@@ -80,7 +80,7 @@ describe('beside a payment method', () => {
     const { body } = await act(`${path}/capture`, { amount: 1200 })
     expect(body).toMatchObject({ status: 'capture_succeeded', captured_amount: 1200, authorized_amount: 2000 })
     const [payment] = await api.database.query('select captured from sandbox_card_payments order by id desc limit 1')
-    expect(payment).toEqual({ captured: '700' })
+    expect(payment).toEqual({ captured: 700 })
   })
 
   test('a gift card that cannot pay takes everything back: the other gift card, and the reservation', async () => {
