@@ -175,7 +175,9 @@ function decide({ row, outcome, next }: SettlementInput): Decision {
     return { status: row.status, attemptState: 'done', result: outcome.result === 'declined' ? 'declined' : 'failed' }
   }
   // The authorization stands; only the charge that was to follow it did not happen.
-  const stands = row.status === 'capture_pending' || ('isAuthorized' in outcome && outcome.isAuthorized)
+  const stands =
+    row.gift_card_redemptions === null &&
+    (row.status === 'capture_pending' || ('isAuthorized' in outcome && outcome.isAuthorized))
   const refusal = stands ? 'authorization_succeeded' : undefined
   switch (outcome.result) {
     case 'approved':
@@ -259,7 +261,9 @@ function timelineOf(
   // The charge comes after gift cards have paid.
   const isOnlyReserved = row.gift_card_redemptions !== null && attempt.subject_id === null
   const isOnlyCapture = capture?.status === 'declined' || capture?.status === 'failed'
-  const name = isOnlyCapture ? `${prefix}-capture-${capture.status}` : responseNames[outcome.result]?.[isOnlyReserved ? 'authorize' : row.intent]
+  const name = isOnlyCapture
+    ? `${prefix}-capture-${capture.status}`
+    : responseNames[outcome.result]?.[isOnlyReserved ? 'authorize' : row.intent]
   const authentication =
     after.three_d_secure !== row.three_d_secure && 'threeDSecure' in outcome ? outcome.threeDSecure : undefined
   return [
