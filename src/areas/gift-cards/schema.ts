@@ -59,7 +59,7 @@ export type GiftCardSummary = Static<typeof GiftCardSummary>
 
 export const GiftCardSummaries = Type.Object({ items: Type.Array(GiftCardSummary) }, { title: 'GiftCardSummaries' })
 
-const Number = Type.String({
+const CardNumber = Type.String({
   pattern: '^[0-9]{16,19}$',
   description: 'The number of the gift card.',
   example: '6035000000001234',
@@ -73,7 +73,7 @@ const owner = {
 /** How a request names a card: a stored one by its id, any other by what is printed on it. Which of them is for the operation to check. */
 export const GiftCardReference = optional({
   id: Uuid({ description: 'Id of a stored gift card; then nothing else.' }),
-  number: Number,
+  number: CardNumber,
   pin: Pin,
 })
 
@@ -89,14 +89,14 @@ export const BalancesRequest = Body(
 )
 export type BalancesRequest = Static<typeof BalancesRequest>
 
-export const NewGiftCard = Body({ number: Number, pin: Pin, ...optional(owner) }, { title: 'GiftCardCreate' })
+export const NewGiftCard = Body({ number: CardNumber, pin: Pin, ...optional(owner) }, { title: 'GiftCardCreate' })
 export type NewGiftCard = Static<typeof NewGiftCard>
 
 const ExternalIdentifier = Type.String({ minLength: 1, maxLength: 200, example: 'order-4711' })
 
 export const NewActivation = Body(
   {
-    number: Number,
+    number: CardNumber,
     ...optional({
       pin: Nullable(Pin),
       amount: Nullable(Amount),
