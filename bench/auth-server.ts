@@ -46,6 +46,7 @@ const app = buildApp({
   connectors: new Map(),
   antiFraud: new Map(),
   giftCards: new Map(),
+  maxGiftCards: 10,
   clocks: realClocks,
   log: createLog({ level: 'info', process: 'bench' }),
   metrics: createMetrics(),

@@ -29,6 +29,8 @@ export interface Context extends Clock {
   antiFraud: AntiFraudConnectors
   giftCards: GiftCardConnectors
   clocks: Clocks
+  /** How many gift cards one request may name. */
+  maxGiftCards: number
   log: Log
   requestId: string
   /** Id of the operation that runs. */

@@ -21,6 +21,7 @@ export function commandLineContext(db: Db, operation: string): Context {
     connectors: new Map(),
     antiFraud: new Map(),
     giftCards: new Map(),
+    maxGiftCards: 10,
     clocks: realClocks,
     ...realTime,
     log: createLog({ level: 'silent', process: 'florin' }),

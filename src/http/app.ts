@@ -42,6 +42,8 @@ export interface AppOptions {
   connectors: Connectors
   antiFraud: AntiFraudConnectors
   giftCards: GiftCardConnectors
+  /** How many gift cards one request may name. */
+  maxGiftCards: number
   clocks: Clocks
   log: Log
   metrics: HttpMetrics
@@ -175,6 +177,7 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
         connectors: options.connectors,
         antiFraud: options.antiFraud,
         giftCards: options.giftCards,
+        maxGiftCards: options.maxGiftCards,
         clocks: options.clocks,
         ...(route.merchantAccount === 'none' ? realTime : options.clocks.of(accounts)),
         log: options.log,

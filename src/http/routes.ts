@@ -8,6 +8,7 @@ import { cardSchemeDefinitionRoutes } from '../areas/card-scheme-definitions/rou
 import { checkoutRoutes } from '../areas/checkout/routes.ts'
 import { giftCardServiceDefinitionRoutes } from '../areas/gift-card-service-definitions/routes.ts'
 import { giftCardServiceRoutes } from '../areas/gift-card-services/routes.ts'
+import { giftCardRoutes } from '../areas/gift-cards/routes.ts'
 import { clockRoutes } from '../areas/merchant-accounts/clock/routes.ts'
 import { merchantAccountRoutes } from '../areas/merchant-accounts/routes.ts'
 import { paymentMethodRoutes } from '../areas/payment-methods/routes.ts'
@@ -35,6 +36,7 @@ export const routes: readonly Route[] = [
   ...shippingDetailsRoutes,
   ...cardSchemeDefinitionRoutes,
   ...checkoutRoutes,
+  ...giftCardRoutes,
   ...giftCardServiceDefinitionRoutes,
   ...giftCardServiceRoutes,
   ...merchantAccountRoutes,

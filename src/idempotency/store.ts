@@ -76,6 +76,17 @@ export async function takeOverKey(db: Db, accounts: Accounts, key: NewKey, now: 
   return taken.length > 0
 }
 
+/** Who asks again need not wait until the lease is over: nobody is at work any more. */
+export async function releaseKey(db: Db, accounts: Accounts, { operation, key }: KeyName, now: Date): Promise<void> {
+  await writeAtOnce(
+    db,
+    accounts,
+    sql`
+      update idempotency_keys set lease_until = ${now.toISOString()}
+      where ${within(accounts, sql`merchant_account_id`)} and operation = ${operation} and key = ${key} and status is null`,
+  )
+}
+
 /** The first answer stays. In the transaction of the outcome. */
 export async function storeAnswer(
   db: Db,

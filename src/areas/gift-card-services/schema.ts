@@ -19,13 +19,11 @@ const Active = Type.Boolean({
 })
 
 const Key = Type.String({ minLength: 1, maxLength: 50, description: 'As in the definition.', example: 'api_key' })
-const field = (value: object) =>
-  Body(
-    { key: Key, value: Type.String({ maxLength: 10_000, example: 'a-key-of-the-provider', ...value }) },
-    { title: 'GiftCardServiceField' },
-  )
-const Fields = (value: object) =>
-  Type.Array(field(value), { maxItems: 100, description: 'What its definition asks for. Secrets are never shown.' })
+const Fields = (title: string, value: object = {}) => {
+  const text = Type.String({ maxLength: 10_000, example: 'a-key-of-the-provider', ...value })
+  const description = 'What its definition asks for. Secrets are never shown.'
+  return Type.Array(Body({ key: Key, value: text }, { title }), { maxItems: 100, description })
+}
 
 /** What gift cards say of the service that they are with. */
 export const GiftCardServiceSummary = Type.Object(
@@ -47,7 +45,7 @@ export const GiftCardService = Type.Object(
     gift_card_service_definition_id: DefinitionId,
     display_name: DisplayName,
     active: Active,
-    fields: Fields({}),
+    fields: Fields('GiftCardServiceField'),
     created_at: DateTime(),
     updated_at: DateTime(),
   },
@@ -61,7 +59,7 @@ export const NewGiftCardService = Body(
   {
     gift_card_service_definition_id: DefinitionId,
     display_name: DisplayName,
-    fields: Fields({ minLength: 1 }),
+    fields: Fields('GiftCardServiceFieldCreate', { minLength: 1 }),
     ...optional({ active: Nullable(Active) }),
   },
   { title: 'GiftCardServiceCreate' },
@@ -72,7 +70,7 @@ export const GiftCardServiceUpdate = Body(
   optional({
     display_name: Nullable(DisplayName),
     active: Nullable(Active),
-    fields: Nullable(Fields({ description: 'Empty: clears it.' })),
+    fields: Nullable(Fields('GiftCardServiceFieldUpdate', { description: 'Empty: clears it.' })),
   }),
   { title: 'GiftCardServiceUpdate' },
 )

@@ -1,7 +1,9 @@
 import type { GiftCardToCharge } from '../../../connectors/gift-card.ts'
-import { giftCardNumberField, type SecretReference, type Vault } from '../../../vault/client.ts'
 import { accountOf, type Context } from '../../../context.ts'
-import { addUses, findExisting, findRows, type GiftCardRow } from '../store.ts'
+import type { ErrorDetail } from '../../../errors.ts'
+import { giftCardNumberField, type SecretReference } from '../../../vault/client.ts'
+import { problem } from '../rules.ts'
+import { addUses, findExisting, findRows, type GiftCardRow } from '../store/cards.ts'
 
 export type { GiftCardRow }
 
@@ -25,19 +27,83 @@ export async function readGiftCard(
   return number === undefined || pin === undefined ? undefined : { number, pin, fingerprint }
 }
 
-/** A card as its buyer has typed it. */
-export async function fingerprinted(
+/** A card that a request names: one that is stored, or one as its buyer has typed it. */
+export type NamedCard = { row: GiftCardRow; card?: never } | { row?: never; card: GiftCardToCharge }
+
+interface CardReference {
+  id?: string | undefined
+  number?: string | undefined
+  pin?: string | undefined
+}
+
+/** Finds the cards of a list, in its order, and what is wrong with the list. With problems some cards are missing. */
+export async function nameCards(
+  ctx: Pick<Context, 'db' | 'accounts' | 'vault' | 'maxGiftCards'>,
+  items: readonly CardReference[],
+  at: string,
+): Promise<{ cards: NamedCard[]; problems: ErrorDetail[] }> {
+  if (items.length > ctx.maxGiftCards) {
+    return { cards: [], problems: [problem(at, 'length', `Must have at most ${ctx.maxGiftCards} items`)] }
+  }
+  const misshapen = items.flatMap((item, index) => shapeProblems(item, `${at}/${index}`))
+  if (misshapen.length > 0) return { cards: [], problems: misshapen }
+  const [rows, typed] = await Promise.all([
+    findGiftCards(
+      ctx,
+      items.flatMap(({ id }) => id ?? []),
+    ),
+    Promise.all(items.map(({ number, pin }) => (number && pin ? fingerprinted(ctx, { number, pin }) : undefined))),
+  ])
+  const problems: ErrorDetail[] = []
+  const seen = new Set<string>()
+  const cards = items.flatMap(({ id }, index): NamedCard[] => {
+    const card = typed[index]
+    const row = rows.find((one) => one.id === id)
+    const fingerprint = (card ?? row)?.fingerprint
+    const pointer = `${at}/${index}/${card ? 'number' : 'id'}`
+    if (fingerprint === undefined) problems.push(problem(pointer, 'unknown', 'There is no such gift card'))
+    else if (seen.has(fingerprint)) problems.push(problem(pointer, 'conflict', 'The card is in the list already'))
+    else seen.add(fingerprint)
+    return card ? [{ card }] : row ? [{ row }] : []
+  })
+  return { cards, problems }
+}
+
+function shapeProblems(item: CardReference, at: string): ErrorDetail[] {
+  const typed = (['number', 'pin'] as const).filter((name) => item[name] !== undefined)
+  if (item.id !== undefined) {
+    return typed.map((name) => problem(`${at}/${name}`, 'conflict', 'A stored card is named by its id alone'))
+  }
+  if (typed.length === 0) return [problem(at, 'missing', 'Name a stored card by its id, another by number and pin')]
+  return (['number', 'pin'] as const)
+    .filter((name) => item[name] === undefined)
+    .map((name) => problem(`${at}/${name}`, 'missing', 'This field is required'))
+}
+
+export async function fingerprinted<Pin extends string | null>(
   { vault }: Pick<Context, 'vault'>,
-  { number, pin }: { number: string; pin: string },
-): Promise<GiftCardToCharge> {
+  { number, pin }: { number: string; pin: Pin },
+): Promise<{ number: string; pin: Pin; fingerprint: string }> {
   return { number, pin, fingerprint: await vault.fingerprintGiftCard(number) }
 }
 
 export const storeNumber = (
-  vault: Vault,
+  { vault }: Pick<Context, 'vault'>,
   reference: SecretReference,
   { number, pin }: { number: string; pin: string },
 ): Promise<void> => vault.storeSecrets(reference, { [giftCardNumberField]: number, [pinField]: pin })
+
+/** What the caller asked for is done; a vault that does not answer now is cleaned up by the sweep. */
+export async function forgetNumbers(
+  { vault, log }: Pick<Context, 'vault' | 'log'>,
+  references: readonly SecretReference[],
+): Promise<void> {
+  try {
+    await vault.remove(references)
+  } catch (error) {
+    log.warn('numbers of gift cards stay in the vault until the sweep', { count: references.length, error })
+  }
+}
 
 /** Which of these owners of numbers are gift cards. */
 export const findOwningGiftCards = (

@@ -1,0 +1,137 @@
+import { route } from '../../http/route.ts'
+import { activateGiftCard } from './operations/activations.ts'
+import { lookUpBalances } from './operations/balances.ts'
+import { deleteGiftCard } from './operations/change.ts'
+import { createGiftCard } from './operations/create.ts'
+import { issueGiftCard } from './operations/issuances.ts'
+import { getGiftCard, listBuyerGiftCards, listGiftCards } from './operations/read.ts'
+import {
+  BalancesRequest,
+  GiftCard,
+  GiftCardIssuance,
+  GiftCardPath,
+  GiftCards,
+  GiftCardSummaries,
+  ListBuyerGiftCardsQuery,
+  ListGiftCardsQuery,
+  NewActivation,
+  NewGiftCard,
+  NewIssuance,
+} from './schema.ts'
+
+const card = { number: '6035000000001234', pin: '05000' }
+
+export const giftCardRoutes = [
+  route({
+    id: 'listGiftCards',
+    method: 'GET',
+    path: '/gift-cards',
+    summary: 'List gift cards',
+    description: 'Stored gift cards, newest first.',
+    scope: 'gift-cards.read',
+    merchantAccount: 'list',
+    query: ListGiftCardsQuery,
+    paged: true,
+    returns: [200, GiftCards],
+    handle: (ctx, { query, page }) => listGiftCards(ctx, query, page),
+  }),
+  route({
+    id: 'createGiftCard',
+    method: 'POST',
+    path: '/gift-cards',
+    summary: 'Store a gift card',
+    description:
+      'The active gift card service is asked whether the card is good. Number and PIN are encrypted by the vault and never shown again. A buyer has a card once, and 10 at most. What the provider refuses is a 400 whose `type` is `value_error.` and the error code.',
+    scope: ['gift-cards.write', 'embed'],
+    merchantAccount: 'one',
+    body: NewGiftCard,
+    needs: ['gift_card_service_id'],
+    example: () => card,
+    returns: [201, GiftCard],
+    handle: (ctx, { body }) => createGiftCard(ctx, body),
+  }),
+  route({
+    id: 'lookUpGiftCardBalances',
+    method: 'POST',
+    path: '/gift-cards/balances',
+    summary: 'Look up gift card balances',
+    description:
+      'Stored cards and others, in one list; the answer has their order. A card that cannot be looked up is an item with `balance_error_code`, and so is one whose provider takes longer than five seconds. The same card twice is refused.',
+    scope: ['gift-cards.read', 'embed'],
+    merchantAccount: 'one',
+    body: BalancesRequest,
+    needs: ['gift_card_service_id'],
+    example: () => ({ items: [card] }),
+    returns: [200, GiftCardSummaries],
+    changes: false,
+    handle: (ctx, { body }) => lookUpBalances(ctx, body),
+  }),
+  route({
+    id: 'activateGiftCard',
+    method: 'POST',
+    path: '/gift-cards/activations',
+    summary: 'Activate a gift card',
+    description:
+      'Makes a card usable, with an amount on it or with what it was made with. With `store` it is stored too; otherwise the answer shows a card that is stored nowhere. A provider that does not answer is a 504: send the request again with the same `Idempotency-Key`, and it is asked what became of it.',
+    scope: ['gift-cards.write', 'embed'],
+    merchantAccount: 'one',
+    idempotent: true,
+    body: NewActivation,
+    needs: ['gift_card_service_id'],
+    example: () => ({ ...card, amount: 5000, currency: 'EUR' }),
+    returns: [201, GiftCard],
+    handle: (ctx, { body, idempotencyKey }) => activateGiftCard(ctx, body, idempotencyKey),
+  }),
+  route({
+    id: 'issueGiftCard',
+    method: 'POST',
+    path: '/gift-cards/issuances',
+    summary: 'Issue a gift card',
+    description: 'The provider makes a new card, which its owner fetches at the `url` of the answer.',
+    scope: 'gift-cards.write',
+    merchantAccount: 'one',
+    idempotent: true,
+    body: NewIssuance,
+    needs: ['gift_card_service_id'],
+    example: () => ({ theme: 'birthday', amount: 5000, currency: 'EUR', external_identifier: 'order-4711' }),
+    returns: [201, GiftCardIssuance],
+    handle: (ctx, { body, idempotencyKey }) => issueGiftCard(ctx, body, idempotencyKey),
+  }),
+  route({
+    id: 'getGiftCard',
+    method: 'GET',
+    path: '/gift-cards/{gift_card_id}',
+    summary: 'Get a gift card',
+    scope: 'gift-cards.read',
+    merchantAccount: 'one',
+    params: GiftCardPath,
+    returns: [200, GiftCard],
+    handle: (ctx, { params }) => getGiftCard(ctx, params.gift_card_id),
+  }),
+  route({
+    id: 'deleteGiftCard',
+    method: 'DELETE',
+    path: '/gift-cards/{gift_card_id}',
+    summary: 'Delete a gift card',
+    description: 'For good: the encrypted number and PIN are destroyed. What is on the card stays with its provider.',
+    scope: 'gift-cards.write',
+    merchantAccount: 'one',
+    params: GiftCardPath,
+    returns: [204],
+    handle: (ctx, { params }) => deleteGiftCard(ctx, params.gift_card_id),
+  }),
+  route({
+    id: 'listBuyerGiftCards',
+    method: 'GET',
+    path: '/buyers/gift-cards',
+    summary: "List a buyer's gift cards",
+    description:
+      'The stored cards of one buyer with what is on them. Expired and empty ones are archived and left out; a card whose balance cannot be looked up is there, with `balance_error_code`.',
+    scope: 'gift-cards.read',
+    merchantAccount: 'one',
+    query: ListBuyerGiftCardsQuery,
+    exampleQuery: { buyer_external_identifier: 'buyer-4711' },
+    returns: [200, GiftCardSummaries],
+    handle: (ctx, { query }) => listBuyerGiftCards(ctx, query),
+  }),
+]
