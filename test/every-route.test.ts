@@ -131,6 +131,8 @@ describe('the checks', () => {
         exists: (id) => merchantAccountExists(db, id),
         oldest: () => oldestMerchantAccount(db),
       }),
+      buyers: { idOf: async () => undefined },
+      limiter: async () => ({}),
       cursors: createCursorCodec([randomBytes(32)]),
       db,
       vault: api.vault.client(),
