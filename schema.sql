@@ -237,7 +237,7 @@ CREATE TABLE public.attempts (
     next_check_at timestamp(3) with time zone,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT attempts_action_check CHECK ((action = ANY (ARRAY['authorize'::text, 'capture'::text, 'void'::text, 'refund'::text]))),
+    CONSTRAINT attempts_action_check CHECK ((action = ANY (ARRAY['authorize'::text, 'capture'::text, 'void'::text, 'refund'::text, 'redeem'::text, 'reverse'::text, 'gift-card-refund'::text]))),
     CONSTRAINT attempts_amount_check CHECK ((amount >= 0)),
     CONSTRAINT attempts_done CHECK ((((state = 'done'::text) = (result IS NOT NULL)) AND ((state = 'done'::text) = (next_check_at IS NULL)))),
     CONSTRAINT attempts_result_check CHECK ((result = ANY (ARRAY['approved'::text, 'declined'::text, 'failed'::text]))),
@@ -248,6 +248,8 @@ WITH (fillfactor='80');
 ALTER TABLE ONLY public.attempts FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.attempts OWNER TO florin_migrate;
+
+COMMENT ON COLUMN public.attempts.payment_service_id IS 'the gift card service, where gift cards are charged or given money back';
 
 CREATE TABLE public.audit_logs (
     id uuid NOT NULL,
@@ -468,6 +470,37 @@ CREATE TABLE public.florin_migrations (
 
 ALTER TABLE public.florin_migrations OWNER TO florin_migrate;
 
+CREATE TABLE public.gift_card_redemptions (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    id uuid NOT NULL,
+    "position" integer NOT NULL,
+    gift_card_service_id uuid NOT NULL,
+    gift_card_id uuid,
+    fingerprint text NOT NULL,
+    bin text NOT NULL,
+    sub_bin text NOT NULL,
+    last4 text NOT NULL,
+    amount bigint NOT NULL,
+    status text NOT NULL,
+    reversed boolean DEFAULT false NOT NULL,
+    gift_card_service_redemption_id text,
+    error_code text,
+    raw_error_code text,
+    raw_error_message text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT gift_card_redemptions_amount_check CHECK ((amount > 0)),
+    CONSTRAINT gift_card_redemptions_position_check CHECK (("position" > 0)),
+    CONSTRAINT gift_card_redemptions_reversed CHECK (((NOT reversed) OR (status = ANY (ARRAY['created'::text, 'failed'::text])))),
+    CONSTRAINT gift_card_redemptions_status_check CHECK ((status = ANY (ARRAY['created'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text])))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.gift_card_redemptions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gift_card_redemptions OWNER TO florin_migrate;
+
 CREATE TABLE public.idempotency_keys (
     merchant_account_id text NOT NULL,
     operation text NOT NULL,
@@ -680,6 +713,7 @@ CREATE TABLE public.refunds (
     settled boolean DEFAULT false NOT NULL,
     settled_amount bigint DEFAULT 0 NOT NULL,
     settled_currency text,
+    gift_card_redemption_id uuid,
     CONSTRAINT refunds_amount_check CHECK ((amount > 0)),
     CONSTRAINT refunds_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 300))),
     CONSTRAINT refunds_reason_check CHECK ((length(reason) <= 100)),
@@ -1093,6 +1127,7 @@ CREATE TABLE public.transactions (
     checkout_session_id uuid,
     three_d_secure text,
     anti_fraud_decision text,
+    gift_card_redemptions text,
     CONSTRAINT transactions_amount_check CHECK (((amount >= 0) AND (amount <= 99999999))),
     CONSTRAINT transactions_authorized_amount_check CHECK ((authorized_amount >= 0)),
     CONSTRAINT transactions_captured_amount_check CHECK ((captured_amount >= 0)),
@@ -1230,6 +1265,12 @@ ALTER TABLE ONLY public.events
 
 ALTER TABLE ONLY public.florin_migrations
     ADD CONSTRAINT florin_migrations_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.gift_card_redemptions
+    ADD CONSTRAINT gift_card_redemptions_pkey PRIMARY KEY (merchant_account_id, transaction_id, id);
+
+ALTER TABLE ONLY public.gift_card_redemptions
+    ADD CONSTRAINT gift_card_redemptions_position UNIQUE (merchant_account_id, transaction_id, "position");
 
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (merchant_account_id, operation, key);
@@ -1513,6 +1554,9 @@ ALTER TABLE ONLY public.checkout_sessions
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_method FOREIGN KEY (merchant_account_id, payment_method_id) REFERENCES public.payment_methods(merchant_account_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.gift_card_redemptions
+    ADD CONSTRAINT gift_card_redemptions_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
+
 ALTER TABLE ONLY public.network_token_requestors
     ADD CONSTRAINT network_token_requestors_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
 
@@ -1612,6 +1656,10 @@ ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 CREATE POLICY events_reach ON public.events FOR SELECT USING (public.florin_reaches(merchant_account_id));
 
 CREATE POLICY events_write ON public.events FOR INSERT WITH CHECK (((merchant_account_id IS NULL) OR public.florin_reaches(merchant_account_id)));
+
+ALTER TABLE public.gift_card_redemptions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY gift_card_redemptions_reach ON public.gift_card_redemptions USING (public.florin_reaches(merchant_account_id));
 
 ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
@@ -1778,6 +1826,9 @@ GRANT SELECT,INSERT ON TABLE public.events TO florin_worker;
 GRANT SELECT ON TABLE public.florin_migrations TO florin_api;
 GRANT SELECT ON TABLE public.florin_migrations TO florin_worker;
 GRANT SELECT ON TABLE public.florin_migrations TO florin_vault;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_redemptions TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_redemptions TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.idempotency_keys TO florin_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency_keys TO florin_worker;

@@ -32,8 +32,8 @@ export function countingUse(subject: string, limit: number, exists: Sql): Sql {
     )
     returning allowed,
       (select count(*)::int from unnest(times) as at where at >= asked_at - ${length}) as used,
-      (extract(epoch from ${length} - asked_at + greatest(times[cardinality(times) + 1 - ${limit}::int],
-        (select min(at) from unnest(times) as at where at >= asked_at - ${length}))) * 1000)::float8 as wait_ms`
+      (extract(epoch from greatest(times[cardinality(times) + 1 - ${limit}::int],
+        (select min(at) from unnest(times) as at where at >= asked_at - ${length})) + ${length} - asked_at) * 1000)::float8 as wait_ms`
 }
 
 export async function countTokenUse(db: Db, tokenId: string, limit: number): Promise<UseRow | undefined> {
