@@ -99,7 +99,8 @@ async function oneToken(): Promise<Verdict> {
     await delay(Number(last.retryAfter) * 1_000)
     if ((await pay(token)).status !== 201) verdict.problems.push('Retry-After was not true')
   }
-  if (answers.some(({ status }) => status !== 201 && status !== 429)) verdict.problems.push('other answers than 201, 429')
+  if (answers.some(({ status }) => status !== 201 && status !== 429))
+    verdict.problems.push('other answers than 201, 429')
   return verdict
 }
 
