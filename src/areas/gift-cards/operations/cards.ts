@@ -3,10 +3,10 @@ import { accountOf, type Context } from '../../../context.ts'
 import { speaksFor } from '../../../embed.ts'
 import type { ErrorDetail } from '../../../errors.ts'
 import { giftCardNumberField, type SecretReference } from '../../../vault/client.ts'
-import { problem } from '../rules.ts'
+import { partsOf, problem } from '../rules.ts'
 import { addUses, findExisting, findRows, type GiftCardRow } from '../store/cards.ts'
 
-export type { GiftCardRow }
+export { type GiftCardRow, partsOf }
 
 const pinField = 'gift_card_pin'
 

@@ -7,8 +7,7 @@ import {
   findGiftCardService,
   type UsableGiftCardService,
 } from '../../../gift-card-services/operations/routing.ts'
-import { nameCards, type NamedCard, readGiftCard } from '../../../gift-cards/operations/cards.ts'
-import { partsOf } from '../../../gift-cards/rules.ts'
+import { nameCards, type NamedCard, partsOf, readGiftCard } from '../../../gift-cards/operations/cards.ts'
 import type { Payment } from '../../schema/create.ts'
 import type { GiftCardToPay } from '../schema.ts'
 import type { RedemptionRow } from '../store.ts'
