@@ -6,7 +6,7 @@ import { newId } from '../src/ids.ts'
 import { type Answer, type KeyPair, type RequestOptions, send, type TestApi } from './api.ts'
 import { signNotification } from '../src/connectors/sandbox/mock-card/notification.ts'
 import { cardOf, testCards } from './every-state.ts'
-import { serveGiftCards } from './gift-cards.ts'
+import { giftCard, serveGiftCards } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
 
 /*
@@ -77,6 +77,11 @@ export async function buildWorld(api: TestApi): Promise<World> {
     await afterDays(api, made.get('/transactions')?.get(account) ?? '', 2, { [accountHeader]: account })
     await payForReview(api, made, account)
     await sendBuyersAway(api, account)
+    const gift_cards = [{ ...giftCard(500), amount: 500 }]
+    await succeed(api, 'POST', '/transactions', {
+      headers: { [accountHeader]: account },
+      body: { amount: 500, currency: 'EUR', gift_cards },
+    })
     await rememberListed(api, made, account)
   }
   return { api, parties, made }
