@@ -2450,7 +2450,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.enrolments TO florin_api;
 GRANT SELECT,UPDATE ON TABLE public.enrolments TO florin_worker;
 
 GRANT INSERT ON TABLE public.event_queue TO florin_api;
-GRANT SELECT,INSERT,DELETE ON TABLE public.event_queue TO florin_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.event_queue TO florin_worker;
 
 GRANT SELECT,INSERT ON TABLE public.events TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.events TO florin_worker;

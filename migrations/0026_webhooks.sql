@@ -88,7 +88,8 @@ begin
 end
 $$;
 grant delete on webhook_subscriptions to florin_api;
--- An endpoint that says that it is gone is deactivated, which is a change of the subscription.
+-- Locking a queue row counts as updating it.
+grant update on event_queue to florin_worker;
 
 -- Queue rows live for milliseconds; what they leave is cleaned up at once.
 alter table event_queue set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
