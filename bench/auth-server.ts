@@ -49,6 +49,8 @@ const app = buildApp({
   vault: connectVault({ url: 'unix:/nowhere' }),
   connectors: new Map(),
   antiFraud: new Map(),
+  giftCards: new Map(),
+  maxGiftCards: 10,
   clocks: realClocks,
   log: createLog({ level: 'info', process: 'bench' }),
   metrics: createMetrics(),

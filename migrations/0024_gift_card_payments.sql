@@ -40,7 +40,8 @@ alter table transactions add column gift_card_redemptions text;
 -- squawk-ignore constraint-missing-not-valid
 alter table attempts drop constraint attempts_action_check,
   add constraint attempts_action_check check (action in ('authorize', 'capture', 'void', 'refund', 'redeem', 'reverse', 'gift-card-refund'));
-comment on column attempts.payment_service_id is 'the gift card service, where gift cards are charged or given money back';
+-- Null where gift cards alone are asked: each redemption has its own service.
+alter table attempts alter column payment_service_id drop not null;
 
 -- The redemption that a refund goes to; null: the main method.
 alter table refunds add column gift_card_redemption_id uuid;

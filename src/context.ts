@@ -1,5 +1,6 @@
 import type { Clock, Clocks } from './clocks.ts'
 import type { AntiFraudConnectors } from './connectors/anti-fraud.ts'
+import type { GiftCardConnectors } from './connectors/gift-card.ts'
 import type { Connectors } from './connectors/payment.ts'
 import type { Pins } from './embed.ts'
 import type { Accounts } from './platform/accounts.ts'
@@ -31,7 +32,10 @@ export interface Context extends Clock {
   vault: Vault
   connectors: Connectors
   antiFraud: AntiFraudConnectors
+  giftCards: GiftCardConnectors
   clocks: Clocks
+  /** How many gift cards one request may name. */
+  maxGiftCards: number
   log: Log
   requestId: string
   /** Id of the operation that runs. */

@@ -77,6 +77,13 @@ export class ApiError extends Error {
   }
 }
 
+/** What callers see of it. */
+export function errorAnswer(error: ApiError): { status: number; body: object } {
+  const [status] = errorTable[error.code]
+  const body = { type: 'error', code: error.code, status, message: error.message, details: error.details }
+  return { status, body: status === 409 ? { ...body, resource_id: error.resourceId } : body }
+}
+
 /** Values that do not fit the contract, every one of them at once. The edge shapes it as the operation's contract says. */
 export class ValidationFailure extends ApiError {
   override name = 'ValidationFailure'

@@ -33,6 +33,7 @@ import { answersAsPreferred, answersOncePerKey } from './every-route/checks-repe
 import { type Mistake, probeRoutes } from './every-route/probes.ts'
 import { type Check, problemsOf, type Subject } from './every-route/run.ts'
 import { realClocks } from '../src/clocks.ts'
+import { serveGiftCards } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
 
 /*
@@ -88,6 +89,7 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
 
 beforeAll(async () => {
   boundToken = await api.makeToken(await api.makeKeyPair({ merchantAccountIds: ['default'] }))
+  for (const account of ['default', 'other']) await serveGiftCards(api, account)
 })
 
 const written = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Json
@@ -140,6 +142,8 @@ describe('the checks', () => {
       vault: api.vault.client(),
       connectors: new Map(),
       antiFraud: new Map(),
+      giftCards: new Map(),
+      maxGiftCards: 10,
       clocks: realClocks,
       log: createLog({ level: 'silent', process: 'test' }),
       metrics: { observeRequest: () => undefined },

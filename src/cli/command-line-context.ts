@@ -20,6 +20,8 @@ export function commandLineContext(db: Db, operation: string): Context {
     vault: noVault,
     connectors: new Map(),
     antiFraud: new Map(),
+    giftCards: new Map(),
+    maxGiftCards: 10,
     clocks: realClocks,
     ...realTime,
     log: createLog({ level: 'silent', process: 'florin' }),

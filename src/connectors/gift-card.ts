@@ -22,7 +22,9 @@ export interface GiftCardConnector {
   /** Makes a card usable, with an amount on it or with what it has. */
   activate(call: ActivateCall): Promise<GiftCardOutcome>
   /** Makes a new card, which its owner fetches at the address. */
-  issue(call: GiftCardCall & { reference: string; theme: string; amount: number; currency: string }): Promise<IssueAnswer>
+  issue(
+    call: GiftCardCall & { reference: string; theme: string; amount: number; currency: string },
+  ): Promise<IssueAnswer>
 }
 
 export interface GiftCardCall {

@@ -3,6 +3,7 @@ import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentele
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Clocks, realTime } from '../clocks.ts'
 import type { AntiFraudConnectors } from '../connectors/anti-fraud.ts'
+import type { GiftCardConnectors } from '../connectors/gift-card.ts'
 import type { Connectors } from '../connectors/payment.ts'
 import type { Caller, Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
@@ -44,6 +45,9 @@ export interface AppOptions {
   vault: Vault
   connectors: Connectors
   antiFraud: AntiFraudConnectors
+  giftCards: GiftCardConnectors
+  /** How many gift cards one request may name. */
+  maxGiftCards: number
   clocks: Clocks
   log: Log
   metrics: HttpMetrics
@@ -181,6 +185,8 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
         vault: options.vault,
         connectors: options.connectors,
         antiFraud: options.antiFraud,
+        giftCards: options.giftCards,
+        maxGiftCards: options.maxGiftCards,
         clocks: options.clocks,
         ...(route.merchantAccount === 'none' ? realTime : options.clocks.of(accounts)),
         log: options.log,

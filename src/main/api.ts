@@ -10,7 +10,7 @@ import {
 import { createRuleBook } from '../areas/simulator-rules/operations/book.ts'
 import { loadThreeDSScenarios } from '../areas/three-ds-scenarios/operations.ts'
 import { createClocks, realClocks, realTime } from '../clocks.ts'
-import { createAntiFraud, createConnectors } from '../connectors/registry.ts'
+import { createAntiFraud, createConnectors, createGiftCards } from '../connectors/registry.ts'
 import { approvalPages } from '../connectors/sandbox/approvals/pages.ts'
 import { buildApp } from '../http/app.ts'
 import { createAuthenticator } from '../http/authenticate.ts'
@@ -47,6 +47,7 @@ const settingNames = [
   'headerPrefix',
   'cursorKeys',
   'verifyConcurrency',
+  'maxGiftCards',
   'embedLimit',
   'logLevel',
   'drainDelayMs',
@@ -98,12 +99,13 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     rules: createRuleBook(db),
     scenarios: (account) => loadThreeDSScenarios(db, account),
   })
+  const giftCards = createGiftCards({ environment: config.environment, db, now: nowOf })
   const merchantName = async (id: string) => (await getMerchantAccount({ db, accounts: [id] }, id)).display_name
   const sandboxPages = config.environment === 'sandbox' ? approvalPages({ db, now: nowOf, merchantName }) : []
   const app = buildApp({
     routes,
     files: loadStaticFiles(),
-    pages: [...returnPages({ db, vault, connectors, clocks, log }), ...sandboxPages],
+    pages: [...returnPages({ db, vault, connectors, giftCards, clocks, log }), ...sandboxPages],
     authenticate: createAuthenticator({
       keys,
       now: realTime.now,
@@ -130,6 +132,8 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     vault,
     connectors,
     antiFraud: createAntiFraud(config),
+    maxGiftCards: config.maxGiftCards,
+    giftCards,
     clocks,
     log,
     metrics,

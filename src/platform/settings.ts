@@ -103,6 +103,15 @@ export const settings = {
     }),
     { env: 'FLORIN_VERIFY_CONCURRENCY', for: ['api'] },
   ),
+  maxGiftCards: setting(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 10,
+      description: 'Gift cards that one payment, or one request for balances, may name.',
+    }),
+    { env: 'FLORIN_MAX_GIFT_CARDS', for: ['api'] },
+  ),
   embedLimit: setting(
     Type.Integer({
       minimum: 1,

@@ -10,9 +10,9 @@ export type Opened =
   | { refusal: ApiError }
 
 export async function openPayment(ctx: Context, input: NewTransaction): Promise<Opened> {
-  const { payment_method: method } = input
+  const method = input.payment_method ?? null
   const { checkoutSessionId: claimed } = ctx.caller
-  if (method.method !== 'checkout-session') {
+  if (method?.method !== 'checkout-session') {
     const payment = { ...input, payment_method: method }
     return claimed === null
       ? { payment, session: undefined, problems: [], refusal: undefined }
@@ -41,7 +41,7 @@ async function openClaimed(ctx: Context, payment: Payment, id: string): Promise<
     return { payment, session: undefined, problems: [claimProblem(message)], refusal: undefined }
   }
   return {
-    payment: { ...filled(payment, payment.payment_method, session), payment_method: payment.payment_method },
+    payment: { ...filled(payment, payment.payment_method ?? {}, session), payment_method: payment.payment_method },
     session,
     problems: differences(payment, session),
     refusal: undefined,
