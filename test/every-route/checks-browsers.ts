@@ -31,7 +31,7 @@ function placesIn(schema: Property | undefined, path: string[] = []): Place[] {
 /** A copy with this value at that place. */
 function withValue(body: Json, [first = '', ...rest]: readonly string[], value: string): Json {
   const inner = rest.length === 0 ? value : withValue((body[first] ?? {}) as Json, rest, value)
-  return Array.isArray(body) ? ([...body.with(Number(first), inner)] as unknown as Json) : { ...body, [first]: inner }
+  return Array.isArray(body) ? (body.with(Number(first), inner) as unknown as Json) : { ...body, [first]: inner }
 }
 
 /** Whom the token pins, and whether the request may name somebody: nobody, or somebody else. */
