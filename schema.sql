@@ -38,6 +38,23 @@ $$;
 
 ALTER FUNCTION public.florin_drop_partitions(parent text, keep_months integer) OWNER TO florin_migrate;
 
+CREATE FUNCTION public.florin_find_gift_card() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into transaction_gift_cards (merchant_account_id, name, value, id)
+  select new.merchant_account_id, finding.name, finding.value, new.transaction_id
+  from (values ('id', new.gift_card_id::text), ('last4', new.last4)) as finding (name, value)
+  where finding.value is not null
+  on conflict do nothing;
+  update transaction_facts set has_gift_card_redemptions = true
+  where merchant_account_id = new.merchant_account_id and id = new.transaction_id and not has_gift_card_redemptions;
+  return null;
+end
+$$;
+
+ALTER FUNCTION public.florin_find_gift_card() OWNER TO florin_migrate;
+
 CREATE FUNCTION public.florin_has_worker() RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -226,7 +243,7 @@ CREATE TABLE public.attempts (
     id uuid NOT NULL,
     action text NOT NULL,
     subject_id uuid,
-    payment_service_id uuid NOT NULL,
+    payment_service_id uuid,
     amount bigint NOT NULL,
     state text NOT NULL,
     result text,
@@ -237,7 +254,7 @@ CREATE TABLE public.attempts (
     next_check_at timestamp(3) with time zone,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT attempts_action_check CHECK ((action = ANY (ARRAY['authorize'::text, 'capture'::text, 'void'::text, 'refund'::text]))),
+    CONSTRAINT attempts_action_check CHECK ((action = ANY (ARRAY['authorize'::text, 'capture'::text, 'void'::text, 'refund'::text, 'redeem'::text, 'reverse'::text, 'gift-card-refund'::text]))),
     CONSTRAINT attempts_amount_check CHECK ((amount >= 0)),
     CONSTRAINT attempts_done CHECK ((((state = 'done'::text) = (result IS NOT NULL)) AND ((state = 'done'::text) = (next_check_at IS NULL)))),
     CONSTRAINT attempts_result_check CHECK ((result = ANY (ARRAY['approved'::text, 'declined'::text, 'failed'::text]))),
@@ -509,6 +526,37 @@ ALTER TABLE ONLY public.gift_card_issuances FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.gift_card_issuances OWNER TO florin_migrate;
 
+CREATE TABLE public.gift_card_redemptions (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    id uuid NOT NULL,
+    "position" integer NOT NULL,
+    gift_card_service_id uuid NOT NULL,
+    gift_card_id uuid,
+    fingerprint text NOT NULL,
+    bin text NOT NULL,
+    sub_bin text NOT NULL,
+    last4 text NOT NULL,
+    amount bigint NOT NULL,
+    status text NOT NULL,
+    reversed boolean DEFAULT false NOT NULL,
+    gift_card_service_redemption_id text,
+    error_code text,
+    raw_error_code text,
+    raw_error_message text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT gift_card_redemptions_amount_check CHECK ((amount > 0)),
+    CONSTRAINT gift_card_redemptions_position_check CHECK (("position" > 0)),
+    CONSTRAINT gift_card_redemptions_reversed CHECK (((NOT reversed) OR (status = ANY (ARRAY['created'::text, 'failed'::text])))),
+    CONSTRAINT gift_card_redemptions_status_check CHECK ((status = ANY (ARRAY['created'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text])))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.gift_card_redemptions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gift_card_redemptions OWNER TO florin_migrate;
+
 CREATE TABLE public.gift_card_services (
     merchant_account_id text NOT NULL,
     id uuid NOT NULL,
@@ -771,6 +819,7 @@ CREATE TABLE public.refunds (
     settled boolean DEFAULT false NOT NULL,
     settled_amount bigint DEFAULT 0 NOT NULL,
     settled_currency text,
+    gift_card_redemption_id uuid,
     CONSTRAINT refunds_amount_check CHECK ((amount > 0)),
     CONSTRAINT refunds_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 300))),
     CONSTRAINT refunds_reason_check CHECK ((length(reason) <= 100)),
@@ -1092,7 +1141,6 @@ CREATE TABLE public.transaction_facts (
     payment_source text NOT NULL,
     merchant_initiated boolean NOT NULL,
     is_subsequent_payment boolean NOT NULL,
-    sourcing smallint GENERATED ALWAYS AS ((((array_position(ARRAY['ecommerce'::text, 'moto'::text, 'recurring'::text, 'installment'::text, 'card_on_file'::text], payment_source) * 4) + ((merchant_initiated)::integer * 2)) + (is_subsequent_payment)::integer)) STORED NOT NULL,
     method text,
     payment_method_id uuid,
     payment_method_label text,
@@ -1104,7 +1152,9 @@ CREATE TABLE public.transaction_facts (
     buyer_id uuid,
     buyer_external_identifier text,
     buyer_email_address text,
-    external_identifier text
+    external_identifier text,
+    has_gift_card_redemptions boolean DEFAULT false NOT NULL,
+    sourcing smallint GENERATED ALWAYS AS (((((array_position(ARRAY['ecommerce'::text, 'moto'::text, 'recurring'::text, 'installment'::text, 'card_on_file'::text], payment_source) * 8) + ((merchant_initiated)::integer * 4)) + ((is_subsequent_payment)::integer * 2)) + (has_gift_card_redemptions)::integer)) STORED NOT NULL
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.02');
 ALTER TABLE ONLY public.transaction_facts ALTER COLUMN currency SET STATISTICS 500;
@@ -1112,6 +1162,18 @@ ALTER TABLE ONLY public.transaction_facts ALTER COLUMN currency SET STATISTICS 5
 ALTER TABLE ONLY public.transaction_facts FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.transaction_facts OWNER TO florin_migrate;
+
+CREATE TABLE public.transaction_gift_cards (
+    merchant_account_id text NOT NULL,
+    name text NOT NULL,
+    value text NOT NULL,
+    id uuid NOT NULL,
+    CONSTRAINT transaction_gift_cards_name_check CHECK ((name = ANY (ARRAY['id'::text, 'last4'::text])))
+);
+
+ALTER TABLE ONLY public.transaction_gift_cards FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transaction_gift_cards OWNER TO florin_migrate;
 
 CREATE TABLE public.transaction_instruments (
     merchant_account_id text NOT NULL,
@@ -1233,6 +1295,7 @@ CREATE TABLE public.transactions (
     checkout_session_id uuid,
     three_d_secure text,
     anti_fraud_decision text,
+    gift_card_redemptions text,
     CONSTRAINT transactions_amount_check CHECK (((amount >= 0) AND (amount <= 99999999))),
     CONSTRAINT transactions_authorized_amount_check CHECK ((authorized_amount >= 0)),
     CONSTRAINT transactions_captured_amount_check CHECK ((captured_amount >= 0)),
@@ -1374,6 +1437,12 @@ ALTER TABLE ONLY public.gift_card_activations
 ALTER TABLE ONLY public.gift_card_issuances
     ADD CONSTRAINT gift_card_issuances_pkey PRIMARY KEY (merchant_account_id, id);
 
+ALTER TABLE ONLY public.gift_card_redemptions
+    ADD CONSTRAINT gift_card_redemptions_pkey PRIMARY KEY (merchant_account_id, transaction_id, id);
+
+ALTER TABLE ONLY public.gift_card_redemptions
+    ADD CONSTRAINT gift_card_redemptions_position UNIQUE (merchant_account_id, transaction_id, "position");
+
 ALTER TABLE ONLY public.gift_card_services
     ADD CONSTRAINT gift_card_services_pkey PRIMARY KEY (merchant_account_id, id);
 
@@ -1481,6 +1550,9 @@ ALTER TABLE ONLY public.transaction_events
 
 ALTER TABLE ONLY public.transaction_facts
     ADD CONSTRAINT transaction_facts_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.transaction_gift_cards
+    ADD CONSTRAINT transaction_gift_cards_pkey PRIMARY KEY (merchant_account_id, name, value, id);
 
 ALTER TABLE ONLY public.transaction_instruments
     ADD CONSTRAINT transaction_instruments_pkey PRIMARY KEY (merchant_account_id, transaction_id, "position");
@@ -1610,6 +1682,8 @@ CREATE INDEX transaction_facts_session ON public.transaction_facts USING btree (
 
 CREATE INDEX transaction_facts_sourcing ON public.transaction_facts USING btree (merchant_account_id, sourcing, id);
 
+CREATE INDEX transaction_gift_cards_of_transaction ON public.transaction_gift_cards USING btree (merchant_account_id, id);
+
 CREATE INDEX transaction_metadata_of_transaction ON public.transaction_metadata USING btree (merchant_account_id, id);
 
 CREATE INDEX transaction_states_error ON public.transaction_states USING btree (merchant_account_id, error_code, id) WHERE (error_code IS NOT NULL);
@@ -1633,6 +1707,8 @@ CREATE INDEX waiting_expiry ON vault.waiting USING btree (expires_at);
 CREATE TRIGGER api_key_pairs_changed AFTER UPDATE ON public.api_key_pairs FOR EACH ROW WHEN ((((old.active IS DISTINCT FROM new.active) OR (old.merchant_account_ids IS DISTINCT FROM new.merchant_account_ids)) OR (old.version IS DISTINCT FROM new.version))) EXECUTE FUNCTION public.florin_announce_key();
 
 CREATE TRIGGER api_key_pairs_created_or_deleted AFTER INSERT OR DELETE ON public.api_key_pairs FOR EACH ROW EXECUTE FUNCTION public.florin_announce_key();
+
+CREATE TRIGGER gift_card_redemptions_find AFTER INSERT ON public.gift_card_redemptions FOR EACH ROW EXECUTE FUNCTION public.florin_find_gift_card();
 
 CREATE TRIGGER transactions_insert_state AFTER INSERT ON public.transactions FOR EACH ROW EXECUTE FUNCTION public.florin_insert_state();
 
@@ -1681,6 +1757,9 @@ ALTER TABLE ONLY public.gift_card_activations
 
 ALTER TABLE ONLY public.gift_card_issuances
     ADD CONSTRAINT gift_card_issuances_service FOREIGN KEY (merchant_account_id, gift_card_service_id) REFERENCES public.gift_card_services(merchant_account_id, id);
+
+ALTER TABLE ONLY public.gift_card_redemptions
+    ADD CONSTRAINT gift_card_redemptions_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
 
 ALTER TABLE ONLY public.gift_card_services
     ADD CONSTRAINT gift_card_services_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
@@ -1802,6 +1881,10 @@ ALTER TABLE public.gift_card_issuances ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY gift_card_issuances_reach ON public.gift_card_issuances USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.gift_card_redemptions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY gift_card_redemptions_reach ON public.gift_card_redemptions USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.gift_card_services ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY gift_card_services_reach ON public.gift_card_services USING (public.florin_reaches(merchant_account_id));
@@ -1898,6 +1981,10 @@ ALTER TABLE public.transaction_facts ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY transaction_facts_reach ON public.transaction_facts USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.transaction_gift_cards ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY transaction_gift_cards_reach ON public.transaction_gift_cards USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.transaction_instruments ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY transaction_instruments_reach ON public.transaction_instruments USING (public.florin_reaches(merchant_account_id));
@@ -1985,6 +2072,9 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_activations TO florin_api;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_issuances TO florin_api;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_redemptions TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_redemptions TO florin_worker;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_services TO florin_api;
 GRANT SELECT ON TABLE public.gift_card_services TO florin_worker;
 
@@ -2060,6 +2150,9 @@ GRANT SELECT,INSERT ON TABLE public.transaction_events TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_facts TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_facts TO florin_worker;
+
+GRANT SELECT,INSERT ON TABLE public.transaction_gift_cards TO florin_api;
+GRANT SELECT,INSERT ON TABLE public.transaction_gift_cards TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_instruments TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_instruments TO florin_worker;

@@ -94,12 +94,13 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     rules: createRuleBook(db),
     scenarios: (account) => loadThreeDSScenarios(db, account),
   })
+  const giftCards = createGiftCards({ environment: config.environment, db, now: nowOf })
   const merchantName = async (id: string) => (await getMerchantAccount({ db, accounts: [id] }, id)).display_name
   const sandboxPages = config.environment === 'sandbox' ? approvalPages({ db, now: nowOf, merchantName }) : []
   const app = buildApp({
     routes,
     files: loadStaticFiles(),
-    pages: [...returnPages({ db, vault, connectors, clocks, log }), ...sandboxPages],
+    pages: [...returnPages({ db, vault, connectors, giftCards, clocks, log }), ...sandboxPages],
     authenticate: createAuthenticator({
       keys,
       now: realTime.now,
@@ -122,7 +123,7 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     connectors,
     antiFraud: createAntiFraud(config),
     maxGiftCards: config.maxGiftCards,
-    giftCards: createGiftCards({ environment: config.environment, db, now: nowOf }),
+    giftCards,
     clocks,
     log,
     metrics,

@@ -8,7 +8,7 @@ import { createRuleBook } from '../areas/simulator-rules/operations/book.ts'
 import { acceptReviews, fetchDueStatements, resolveAttempts, sweepIdempotencyKeys } from '../areas/transactions/jobs.ts'
 import { sendSandboxNotifications, sweepNotifications } from '../areas/transactions/notifications/jobs.ts'
 import { createClocks, realClocks } from '../clocks.ts'
-import { createConnectors } from '../connectors/registry.ts'
+import { createConnectors, createGiftCards } from '../connectors/registry.ts'
 import { sandboxAccountUpdater } from '../connectors/sandbox/account-updater.ts'
 import { createNotificationSender } from '../connectors/sandbox/notifications.ts'
 import { partitionUpkeep } from '../jobs/partitions.ts'
@@ -65,6 +65,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
   const clocks = isSandbox ? createClocks(() => loadClocks(db)) : realClocks
   const nowOf = (account: string) => clocks.of([account]).now()
   const connectors = createConnectors({ environment: config.environment, db, now: nowOf, rules: createRuleBook(db) })
+  const giftCards = createGiftCards({ environment: config.environment, db, now: nowOf })
   const sendDue = createNotificationSender({
     db,
     now: nowOf,
@@ -75,9 +76,9 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
   })
   // In the order in which they happen to an account whose clock was moved.
   const timeRules = [
-    resolveAttempts(vault, connectors),
+    resolveAttempts({ vault, connectors, giftCards }),
     resolveEnrolments(vault, connectors),
-    fetchDueStatements(vault, connectors),
+    fetchDueStatements({ vault, connectors, giftCards }),
     acceptReviews(),
     sweepCheckoutSessions(vault),
     expireCards(vault),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sweepVault } from '../../src/areas/payment-methods/operations/replace.ts'
 import { resolveDue } from '../../src/areas/transactions/operations/resolve.ts'
 import type { Connectors } from '../../src/connectors/payment.ts'
-import { createConnectors } from '../../src/connectors/registry.ts'
+import { createConnectors, createGiftCards } from '../../src/connectors/registry.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { anyMoment, type Case, makeCase, type Operation, preparationOf, requestOf, type Target } from './cases.ts'
 import { type Findings, judge } from './judge.ts'
@@ -176,8 +176,9 @@ async function resolveAll({ worker: db, vault }: Stage, isLiedTo: boolean): Prom
   for (const ahead of [2 * minute, 10 * minute, 120 * minute]) {
     const now = () => new Date(Date.now() + ahead)
     const connectors = createConnectors({ environment: 'sandbox', db, now })
+    const giftCards = createGiftCards({ environment: 'sandbox', db, now })
     const asked = isLiedTo ? forgetful(connectors) : connectors
-    await resolveDue({ db, vault, now, newId, accounts: 'all', log, connectors: asked }, signal)
+    await resolveDue({ db, vault, now, newId, accounts: 'all', log, giftCards, connectors: asked }, signal)
   }
 }
 

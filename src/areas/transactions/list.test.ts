@@ -6,7 +6,9 @@ import { apiConfig, send } from '../../../test/api.ts'
 import { walk } from '../../../test/buyer.ts'
 import { makePayments } from '../../../test/every-state.ts'
 import { card, usePayments } from '../../../test/payments.ts'
+import { type Redeemed, redeem } from '../../../test/redemptions.ts'
 import { afterDays } from '../../../test/statements.ts'
+import { newId } from '../../ids.ts'
 import { startApi } from '../../main/api.ts'
 import type { Transaction } from './schema/transaction.ts'
 import { ListTransactionsQuery } from './schema/filters.ts'
@@ -69,14 +71,9 @@ const ranges: Record<
   updated_at_gte: [({ updated_at }) => updated_at, (value, bound) => value >= bound],
   updated_at_lte: [({ updated_at }) => updated_at, (value, bound) => value <= bound],
 }
-const nobodyHas = [
-  'gift_card_id',
-  'gift_card_last4',
-  'payment_link_id',
-  'reauthorized_from_transaction_id',
-  'ip_address',
-]
-const testedApart = ['search', 'buyer_search', 'metadata', 'has_gift_card_redemptions', ...nobodyHas]
+const nobodyHas = ['payment_link_id', 'reauthorized_from_transaction_id', 'ip_address']
+const giftCardFilters = ['gift_card_id', 'gift_card_last4', 'has_gift_card_redemptions']
+const testedApart = ['search', 'buyer_search', 'metadata', ...giftCardFilters, ...nobodyHas]
 
 beforeAll(async () => {
   const service = await payments.makeService({
@@ -217,12 +214,65 @@ test('search finds the five identifiers exactly, buyer_search the three of a buy
 })
 
 test('what no payment has yet finds nothing', async () => {
-  for (const name of nobodyHas)
-    expect(
-      await find(`&${name}=${name === 'gift_card_last4' ? '1111' : '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e'}`),
-    ).toEqual([])
-  expect(await find('&has_gift_card_redemptions=true')).toEqual([])
-  expect(await find('&has_gift_card_redemptions=false')).toEqual(idsWhere(() => true))
+  for (const name of nobodyHas) expect(await find(`&${name}=0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e`)).toEqual([])
+})
+
+/** Within the walls of the api, as it would write them itself. */
+async function redeemAsApi(id: string, redemptions: readonly Redeemed[]): Promise<void> {
+  const client = new pg.Client({ connectionString: api.database.url('florin_api') })
+  await client.connect()
+  try {
+    await client.query("begin; set local florin.accounts = 'default'")
+    await redeem((text, values) => client.query(text, values), id, redemptions)
+    await client.query('commit')
+  } finally {
+    await client.end()
+  }
+}
+
+test('a payment is found by any gift card that was to pay, whatever became of it, and once', async () => {
+  const [stored, other] = [newId(), newId()]
+  const [first, second, without] = [(await pay()).body.id, (await pay()).body.id, (await pay()).body.id]
+  await redeemAsApi(first, [
+    { gift_card_id: stored, last4: '1111', status: 'failed' },
+    { gift_card_id: null, last4: '1111', status: 'succeeded' },
+  ])
+  await redeemAsApi(second, [
+    { gift_card_id: null, last4: '1111', status: 'skipped' },
+    { gift_card_id: other, last4: '2222', status: 'created' },
+  ])
+  expect(await find(`&gift_card_id=${stored}`)).toEqual([first])
+  expect(await find(`&gift_card_id=${other}`)).toEqual([second])
+  expect(await find(`&gift_card_id=${newId()}`)).toEqual([])
+  expect(await find('&gift_card_last4=1111')).toEqual([second, first])
+  expect(await find('&gift_card_last4=2222')).toEqual([second])
+  expect(await find('&gift_card_last4=3333')).toEqual([])
+  expect(await find(`&gift_card_id=${other}&gift_card_last4=1111`)).toEqual([second])
+  expect(await find(`&gift_card_id=${stored}&gift_card_last4=2222`)).toEqual([])
+  expect(await find('&has_gift_card_redemptions=true')).toEqual([second, first])
+  expect(await find('&has_gift_card_redemptions=true&gift_card_last4=2222')).toEqual([second])
+  expect(await find('&has_gift_card_redemptions=false&gift_card_last4=2222')).toEqual([])
+  const others = await find('&has_gift_card_redemptions=false')
+  expect(others).toEqual((await find('')).filter((id) => id !== first && id !== second))
+  expect(others).toContain(without)
+})
+
+test('has_refunds counts what only a gift card gave back', async () => {
+  const { body } = await pay({ intent: 'capture' })
+  await redeemAsApi(body.id, [{ gift_card_id: null, last4: '4444', status: 'succeeded' }])
+  const ask = (wanted: boolean) => find(`&gift_card_last4=4444&has_refunds=${wanted}`)
+  expect([await ask(true), await ask(false)]).toEqual([[], [body.id]])
+  await api.database.query(
+    `with refund as (
+      insert into refunds (merchant_account_id, transaction_id, id, instrument, gift_card_redemption_id, amount, currency, status, creator_name, version,
+        created_at, updated_at)
+      select merchant_account_id, transaction_id, id, position, id, amount, 'EUR', 'succeeded', 'test', 1, created_at, created_at
+      from gift_card_redemptions where transaction_id = $1 returning transaction_id, amount
+    )
+    update transactions set refunded_amount = refunded_amount + refund.amount from refund where id = transaction_id`,
+    [body.id],
+  )
+  expect([await ask(true), await ask(false)]).toEqual([[body.id], []])
 })
 
 test('PostgreSQL writes any text into a list as JSON.stringify would', async () => {

@@ -1,9 +1,9 @@
 import type { GiftCardToCharge } from '../../../connectors/gift-card.ts'
-import type { Context } from '../../../context.ts'
+import { accountOf, type Context } from '../../../context.ts'
 import type { ErrorDetail } from '../../../errors.ts'
 import { giftCardNumberField, type SecretReference } from '../../../vault/client.ts'
 import { problem } from '../rules.ts'
-import { findExisting, findRows, type GiftCardRow } from '../store/cards.ts'
+import { addUses, findExisting, findRows, type GiftCardRow } from '../store/cards.ts'
 
 export type { GiftCardRow }
 
@@ -110,3 +110,10 @@ export const findOwningGiftCards = (
   ctx: Pick<Context, 'db'>,
   references: readonly SecretReference[],
 ): Promise<{ merchant_account_id: string; id: string }[]> => findExisting(ctx.db, references)
+
+/** That stored cards were used in a payment. In its transaction. */
+export const countUses = (
+  ctx: Pick<Context, 'db' | 'accounts'>,
+  ids: readonly string[],
+  use: { at: Date; isMerchants: boolean },
+): Promise<void> => addUses(ctx.db, accountOf(ctx), ids, use)

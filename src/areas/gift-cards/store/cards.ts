@@ -143,3 +143,19 @@ export function findExisting(
         )`,
   )
 }
+
+/** In the transaction of the payment that uses them. */
+export async function addUses(
+  db: Db,
+  account: string,
+  ids: readonly string[],
+  { at, isMerchants }: { at: Date; isMerchants: boolean },
+): Promise<void> {
+  await db.run(sql`
+    update gift_cards
+    set usage_count = usage_count + 1, last_used_at = greatest(last_used_at, ${at}::timestamptz),
+      cit_usage_count = cit_usage_count + ${isMerchants ? 0 : 1}::integer,
+      cit_last_used_at = case when ${isMerchants} then cit_last_used_at else greatest(cit_last_used_at, ${at}::timestamptz) end
+    where merchant_account_id = ${account} and id in (
+      select id from gift_cards where merchant_account_id = ${account} and id = any(${ids}::uuid[]) order by id for update)`)
+}

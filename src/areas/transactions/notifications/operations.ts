@@ -45,7 +45,10 @@ export async function receiveNotification(open: Context, serviceId: string, mess
 /** Asks what became of the call. */
 async function onOperation(ctx: Context, attempt: AttemptRow): Promise<void> {
   if (await resolveAttempt(ctx, attempt)) return
-  const after = await findAttempt(ctx.db, ctx.accounts, { serviceId: attempt.payment_service_id, id: attempt.id })
+  const after = await findAttempt(ctx.db, ctx.accounts, {
+    serviceId: attempt.payment_service_id ?? '',
+    id: attempt.id,
+  })
   // It did not say. Whoever sent the message may send it again.
   if (after?.state === 'open') throw new ApiError('gateway_timeout', { reason: 'the provider did not answer' })
 }

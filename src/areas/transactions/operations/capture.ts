@@ -16,7 +16,8 @@ import { findCapture, insertCapture, updateCapture } from '../captures/store.ts'
 import { captureLimit, statusEvents, type TransactionStatus } from '../rules.ts'
 import type { CaptureInput } from '../schema/create.ts'
 import { insertAttempt } from '../store/attempts.ts'
-import type { AttemptRow, TransactionRow } from '../store/rows.ts'
+import { captureGiftCards, promiseGiftCards } from '../redemptions/store.ts'
+import type { AttemptRow, InstrumentRow, TransactionRow } from '../store/rows.ts'
 import {
   insertTimeline,
   lockTransaction,
@@ -31,6 +32,7 @@ import {
   type FollowUpOutcome,
   newAttempt,
   lockOwner,
+  nobodyToAsk,
   providerOf,
   resultOf,
   type System,
@@ -57,13 +59,16 @@ export async function captureTransaction(
   return onceByKey(ctx, idempotencyKey, { id, input }, finish, async (key) => {
     const begun = await beginCapture(ctx, id, input, service, key)
     await failpoint('capture: intent recorded')
-    const outcome = await ask(ctx, begun.service, (connector, signal) =>
-      connector.capture({
-        ...callOf(begun, signal),
-        amount: begun.attempt.amount,
-        final: input.final ?? true,
-      }),
-    )
+    const { service: provider } = begun
+    const outcome = provider
+      ? await ask(ctx, provider, (connector, signal) =>
+          connector.capture({
+            ...callOf({ ...begun, service: provider }, signal),
+            amount: begun.attempt.amount,
+            final: input.final ?? true,
+          }),
+        )
+      : nobodyToAsk
     await failpoint('capture: provider answered')
     const render = (row: TransactionRow) =>
       isPreferred ? renderResult(outcome, row, begun, input) : renderTransaction(row)
@@ -75,13 +80,16 @@ export async function captureTransaction(
   })
 }
 
+/** Without a service, gift cards alone pay, and nobody has to be asked. */
+type CaptureBegun = Omit<Begun, 'service'> & { service: UsableService | undefined }
+
 async function beginCapture(
   ctx: Context,
   id: string,
   input: CaptureInput,
   service: UsableService | undefined,
   key: NewKey | null,
-): Promise<Begun> {
+): Promise<CaptureBegun> {
   return await transact(ctx, async (ctx) => {
     const captureId = ctx.newId()
     const now = ctx.now()
@@ -89,35 +97,24 @@ async function beginCapture(
     if (!found) throw notFound()
     const { row, instrument } = found
     await holdKey(ctx, key, { merchantAccountId: row.merchant_account_id, transactionId: id, resourceId: captureId })
-    if (!service || !instrument.capturable) throw wrongState(cannotCapture(row.status))
-    const features = service.connector.definition.supported_features
-    const final = input.final ?? true
-    if (!final && !features.multi_capture)
-      throw unsupported('/final', 'The provider takes one capture; it must be final')
-    const left = instrument.authorized_amount - instrument.captured_amount
-    const amount = input.amount ?? left
-    // After captures that were not final there may be nothing left, or less than nothing.
-    if (amount <= 0) throw wrongState('Everything that was authorized is captured already; name an amount for more')
-    if (amount < left && !features.partial_capture) {
-      throw unsupported('/amount', 'The provider captures the whole authorization or nothing')
-    }
-    const account = await getMerchantAccount(ctx, row.merchant_account_id)
-    const limit = features.over_capture
-      ? captureLimit(instrument.authorized_amount, {
-          amount: account.over_capture_amount,
-          percentage: account.over_capture_percentage,
-        })
-      : instrument.authorized_amount
+    const giftCards = row.gift_card_redemptions === null ? 0 : await promiseGiftCards(ctx.db, ctx.accounts, id, true)
+    const { amount, limit, final } = isAlone(instrument)
+      ? planAlone(row, input, giftCards)
+      : await planCapture(ctx, { row, instrument, service, input, giftCards })
     const moved = await moveTransaction(ctx.db, ctx.accounts, id, 'capture_pending', now)
     if (!moved) throw wrongState(cannotCapture(row.status))
-    if (!(await reserveCapture(ctx.db, ctx.accounts, id, { amount, limit }))) {
-      throw invalidBody('/amount', 'value_error.range', `Must be at most ${limit - instrument.captured_amount}`)
+    if (!isAlone(instrument) && !(await reserveCapture(ctx.db, ctx.accounts, id, { amount, limit }))) {
+      throw invalidBody(
+        '/amount',
+        'value_error.range',
+        `Must be at most ${limit - instrument.captured_amount + giftCards}`,
+      )
     }
     await insertCapture(ctx.db, {
       merchant_account_id: row.merchant_account_id,
       transaction_id: id,
       id: captureId,
-      amount,
+      amount: amount + giftCards,
       currency: row.currency,
       final,
       external_identifier: input.external_identifier ?? null,
@@ -130,6 +127,74 @@ async function beginCapture(
     await failpoint('capture: intent not yet committed')
     return { row: moved, attempt, service }
   })
+}
+
+/** Gift cards pay everything: the main method has no part. */
+const isAlone = ({ amount }: InstrumentRow) => amount === 0
+
+interface CapturePlan {
+  /** What the main method is to pay. */
+  amount: number
+  limit: number
+  final: boolean
+}
+
+function planAlone(row: TransactionRow, { amount, final }: CaptureInput, giftCards: number): CapturePlan {
+  if (giftCards === 0) throw wrongState(cannotCapture(row.status))
+  if (final === false) throw unsupported('/final', 'Gift cards are captured once; it must be final')
+  if ((amount ?? giftCards) !== giftCards) {
+    throw invalidBody(
+      '/amount',
+      'value_error.range',
+      `Must be ${giftCards}: gift cards are captured whole. Refund what is too much`,
+    )
+  }
+  return { amount: 0, limit: 0, final: true }
+}
+
+async function planCapture(
+  ctx: Context,
+  {
+    row,
+    instrument,
+    service,
+    input,
+    giftCards,
+  }: {
+    row: TransactionRow
+    instrument: InstrumentRow
+    service: UsableService | undefined
+    input: CaptureInput
+    giftCards: number
+  },
+): Promise<CapturePlan> {
+  if (!service || !instrument.capturable) throw wrongState(cannotCapture(row.status))
+  const features = service.connector.definition.supported_features
+  const final = input.final ?? true
+  if (!final && !features.multi_capture) throw unsupported('/final', 'The provider takes one capture; it must be final')
+  const left = instrument.authorized_amount - instrument.captured_amount
+  // The part of the gift cards is captured first, and whole.
+  const amount = input.amount == null ? left : input.amount - giftCards
+  if (amount <= 0 && giftCards > 0) {
+    throw invalidBody(
+      '/amount',
+      'value_error.range',
+      `Must be more than ${giftCards}, which gift cards have paid. Refund what is too much, or void and pay anew`,
+    )
+  }
+  // After captures that were not final there may be nothing left, or less than nothing.
+  if (amount <= 0) throw wrongState('Everything that was authorized is captured already; name an amount for more')
+  if (amount < left && !features.partial_capture) {
+    throw unsupported('/amount', 'The provider captures the whole authorization or nothing')
+  }
+  const account = await getMerchantAccount(ctx, row.merchant_account_id)
+  const limit = features.over_capture
+    ? captureLimit(instrument.authorized_amount, {
+        amount: account.over_capture_amount,
+        percentage: account.over_capture_percentage,
+      })
+    : instrument.authorized_amount
+  return { amount, limit, final }
 }
 
 const cannotCapture = (status: TransactionStatus) =>
@@ -174,8 +239,12 @@ export async function settleCapture(
       if (result.status !== 'pending') {
         const captured = result.status === 'succeeded'
         await settleCaptureAmounts(ctx.db, ctx.accounts, id, { amount, captured, final: capture.final })
+        if (row.gift_card_redemptions !== null) {
+          if (captured) await captureGiftCards(ctx.db, ctx.accounts, id)
+          else await promiseGiftCards(ctx.db, ctx.accounts, id, false)
+        }
         const to = captured || row.captured_amount > 0 ? 'capture_succeeded' : 'authorization_succeeded'
-        const change = captured ? { captured: amount, captured_at: now } : {}
+        const change = captured ? { captured: capture.amount, captured_at: now } : {}
         row = await moveTransaction(ctx.db, ctx.accounts, id, to, now, change)
         if (!row) throw new Error('a capture ended in a transaction that awaited none')
       }
@@ -210,7 +279,12 @@ export async function settleCapture(
   })
 }
 
-function renderResult(outcome: FollowUpOutcome, row: TransactionRow, { attempt }: Begun, input: CaptureInput): string {
+function renderResult(
+  outcome: FollowUpOutcome,
+  row: TransactionRow,
+  { attempt }: CaptureBegun,
+  input: CaptureInput,
+): string {
   return renderAction('transaction-capture', resultOf(outcome), row, {
     capture_id: attempt.subject_id,
     payment_service_capture_id: 'providerReference' in outcome ? outcome.providerReference : null,

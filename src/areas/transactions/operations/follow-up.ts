@@ -1,5 +1,5 @@
 import { nextCheckMs } from '../../../asking.ts'
-import type { Answered, FollowUpCall, Outcome } from '../../../connectors/payment.ts'
+import type { Answered, Approved, FollowUpCall, Outcome } from '../../../connectors/payment.ts'
 import type { Context } from '../../../context.ts'
 import { ApiError } from '../../../errors.ts'
 import type { NewKey } from '../../../idempotency/store.ts'
@@ -12,7 +12,7 @@ import type { ActionResult } from './render.ts'
 
 /** What capture, void and refund have in common: a promise on record, the call, and what became of it. */
 
-export type System = Pick<Context, 'db' | 'vault' | 'connectors' | 'now' | 'newId' | 'log'>
+export type System = Pick<Context, 'db' | 'vault' | 'connectors' | 'giftCards' | 'now' | 'newId' | 'log'>
 export type FollowUpOutcome = Outcome | { result: 'never_arrived' }
 
 export async function lockOwner(ctx: Pick<Context, 'db' | 'accounts'>, id: string): Promise<TransactionRow> {
@@ -28,14 +28,17 @@ export async function providerOf(ctx: Context, id: string): Promise<UsableServic
 }
 
 /** An action whose promise is on record. */
-export interface Begun {
+export interface Begun<Attempt = NewAttempt> {
   row: TransactionRow
-  attempt: NewAttempt
+  attempt: Attempt
   service: UsableService
 }
 
 /** What a provider is told of every action that follows a payment. */
-export const callOf = ({ row, attempt, service }: Begun, signal: AbortSignal): FollowUpCall => ({
+export const callOf = (
+  { row, attempt, service }: Begun<Pick<NewAttempt, 'id'>>,
+  signal: AbortSignal,
+): FollowUpCall => ({
   service: service.access,
   reference: attempt.id,
   signal,
@@ -53,19 +56,32 @@ export const newAttempt = (
     subjectId,
     key,
     now,
-  }: { service: UsableService; amount: number; subjectId: string | null; key: NewKey | null; now: Date },
+  }: { service: UsableService | undefined; amount: number; subjectId: string | null; key: NewKey | null; now: Date },
 ): NewAttempt => ({
   merchant_account_id: row.merchant_account_id,
   transaction_id: row.id,
   id: ctx.newId(),
   action,
   subject_id: subjectId,
-  payment_service_id: service.id,
+  payment_service_id: service?.id ?? null,
   amount,
   idempotency_key: key?.key ?? null,
   next_check_at: new Date(now.getTime() + nextCheckMs(0)),
   created_at: now,
 })
+
+/** Gift cards alone pay, and have: there is nobody to ask. */
+export const nobodyToAsk: Approved = {
+  result: 'approved',
+  amount: 0,
+  authorizationCode: null,
+  avs: null,
+  cvv: null,
+  schemeTransactionId: null,
+  providerReference: null,
+  rawCode: null,
+  rawDescription: null,
+}
 
 /** How an outcome reads where the action is over, or not yet. */
 export function resultOf(outcome: FollowUpOutcome): ActionResult {

@@ -10,8 +10,8 @@ export type Opened =
   | { refusal: ApiError }
 
 export async function openPayment(ctx: Context, input: NewTransaction): Promise<Opened> {
-  const { payment_method: method } = input
-  if (method.method !== 'checkout-session') {
+  const method = input.payment_method ?? null
+  if (method?.method !== 'checkout-session') {
     return { payment: { ...input, payment_method: method }, session: undefined, problems: [], refusal: undefined }
   }
   const session = await openSession(ctx, method.id)
