@@ -6,7 +6,7 @@ import { newId } from '../src/ids.ts'
 import { type Answer, type KeyPair, type RequestOptions, send, type TestApi } from './api.ts'
 import { signNotification } from '../src/connectors/sandbox/mock-card/notification.ts'
 import { cardOf, testCards } from './every-state.ts'
-import { makeGiftCardService } from './gift-cards.ts'
+import { giftCard, makeGiftCardService } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
 
 /*
@@ -76,6 +76,7 @@ export async function buildWorld(api: TestApi): Promise<World> {
     }
     await afterDays(api, made.get('/transactions')?.get(account) ?? '', 2, { [accountHeader]: account })
     await payForReview(api, made, account)
+    await payByGiftCard(api, account)
     await sendBuyersAway(api, account)
     await rememberListed(api, made, account)
   }
@@ -90,6 +91,12 @@ async function payForReview(api: TestApi, made: World['made'], account: string):
   const example = routes.find(({ id }) => id === 'createTransaction')?.example?.(sampleOf(made, account)) as object
   const buyer = { billing_details: { email_address: 'review@example.com' } }
   await succeed(api, 'POST', '/transactions', { headers, body: { ...example, buyer } })
+}
+
+async function payByGiftCard(api: TestApi, account: string): Promise<void> {
+  const gift_cards = [{ ...giftCard(500), amount: 500 }]
+  const body = { amount: 500, currency: 'EUR', country: 'DE', intent: 'capture', gift_cards }
+  await succeed(api, 'POST', '/transactions', { headers: { [accountHeader]: account }, body })
 }
 
 /** What no example does: buyers who are asked, and a message of the provider. */
