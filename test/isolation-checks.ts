@@ -6,7 +6,7 @@ import { newId } from '../src/ids.ts'
 import { type Answer, type KeyPair, type RequestOptions, send, type TestApi } from './api.ts'
 import { signNotification } from '../src/connectors/sandbox/mock-card/notification.ts'
 import { cardOf, testCards } from './every-state.ts'
-import { giftCard, serveGiftCards } from './gift-cards.ts'
+import { giftCard, makeGiftCardService } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
 
 /*
@@ -52,7 +52,7 @@ export async function buildWorld(api: TestApi): Promise<World> {
     remember(made, '/merchant-accounts', account, account)
     remember(made, '/api-key-pairs', account, pair.id)
     // That of the example is not active, and stored cards need one that is.
-    remember(made, '/gift-card-services', account, await serveGiftCards(api, account))
+    remember(made, '/gift-card-services', account, await makeGiftCardService(api, {}, { [accountHeader]: account }))
     const requestor = randomBytes(6).toString('hex')
     await succeed(api, 'PUT', `/merchant-accounts/${account}`, {
       body: {
@@ -78,11 +78,6 @@ export async function buildWorld(api: TestApi): Promise<World> {
     await payForReview(api, made, account)
     await payWithGiftCard(api, account)
     await sendBuyersAway(api, account)
-    const gift_cards = [{ ...giftCard(500), amount: 500 }]
-    await succeed(api, 'POST', '/transactions', {
-      headers: { [accountHeader]: account },
-      body: { amount: 500, currency: 'EUR', gift_cards },
-    })
     await rememberListed(api, made, account)
   }
   return { api, parties, made }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
-import { giftCard, serveGiftCards } from '../../../test/gift-cards.ts'
+import { giftCard, makeGiftCardService } from '../../../test/gift-cards.ts'
 import { card, refusal, usePayments } from '../../../test/payments.ts'
 
 const { api } = usePayments()
-beforeAll(async () => void (await serveGiftCards(api)))
+beforeAll(async () => void (await makeGiftCardService(api)))
 
 const browser = (embed?: object) =>
   api.makeToken(api.owner(), { scopes: ['embed'], claims: embed === undefined ? {} : { embed } })

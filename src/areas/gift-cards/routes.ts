@@ -80,7 +80,7 @@ export const giftCardRoutes = [
     idempotent: true,
     body: NewActivation,
     needs: ['gift_card_service_id'],
-    example: () => ({ ...card, amount: 5000, currency: 'EUR' }),
+    example: () => ({ external_identifier: 'order-4711', ...card, amount: 5000, currency: 'EUR' }),
     returns: [201, GiftCard],
     handle: (ctx, { body, idempotencyKey }) => activateGiftCard(ctx, body, idempotencyKey),
   }),

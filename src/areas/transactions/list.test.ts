@@ -5,7 +5,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { apiConfig, send } from '../../../test/api.ts'
 import { walk } from '../../../test/buyer.ts'
 import { makePayments, testCards } from '../../../test/every-state.ts'
-import { giftCard, serveGiftCards } from '../../../test/gift-cards.ts'
+import { giftCard, makeGiftCardService } from '../../../test/gift-cards.ts'
 import { card, usePayments } from '../../../test/payments.ts'
 import { afterDays } from '../../../test/statements.ts'
 import { newId } from '../../ids.ts'
@@ -97,7 +97,7 @@ beforeAll(async () => {
     metadata: { order: '1', 'odd key': 'a=b&c' },
   })
   await pay({ buyer_external_identifier: 'Buyer-1', amount: 1, metadata: { order: '1', other: '' } })
-  await serveGiftCards(api)
+  await makeGiftCardService(api)
   await pay({ gift_cards: [{ ...giftCard(500), amount: 500 }] })
   await pay({ buyer: { billing_details: { email_address: 'guest@example.com' } }, currency: 'USD', country: 'US' })
   await pay({
