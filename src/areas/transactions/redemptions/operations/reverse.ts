@@ -71,6 +71,7 @@ async function reverseOne(ctx: System, redemption: RedemptionRow): Promise<Answe
   const outcome = await askGiftCards(ctx, service, (connector, signal) =>
     connector.reverse({ service: service.access, signal, redemptionReference: redemption.id }),
   )
+  await failpoint('reverse: one provider answered')
   return { redemption, outcome }
 }
 
@@ -114,6 +115,7 @@ async function settleReversal(
       back.map((redemption) => redemption.id),
       now,
     )
+    await failpoint('reverse: outcome not yet committed')
     const timeline = linesOf(ctx, id, back, main)
     const isSold = instrument.captured_amount > 0
     const isLetGo = main === undefined || main.result === 'approved' || (!isSold && isRefusal(main))
@@ -128,7 +130,6 @@ async function settleReversal(
       await closeAttempt(ctx.db, ctx.accounts, reference, { ...change, state: 'open' }, now)
       return { row, next: null }
     }
-    await failpoint('reverse: outcome not yet committed')
     // An authorization that its provider does not let go ends by itself.
     const result = main === undefined || main.result === 'approved' ? 'approved' : 'declined'
     if (row.status === 'processing') return finishUnpaid(ctx, { ...end, result }, options)

@@ -83,6 +83,7 @@ export async function refundAll(
     const begun = await beginAll(ctx, transactionId, input, { service, redemptions, key })
     const refunds = await Promise.all(begun.map((one) => refund(ctx, one, null)))
     const body = render(refunds)
+    await failpoint('refund all: answer not yet kept')
     if (key && refunds.every(({ status }) => status !== 'processing')) {
       await transact(ctx, (ctx) => storeAnswer(ctx.db, ctx.accounts, key, { status: 201, body }))
     }
@@ -114,7 +115,7 @@ async function beginAll(
       const target = redemption ? { redemption, service: undefined } : { redemption: null, service }
       begun.push(await beginRefund(ctx, { id: ctx.newId(), row, instrument, target, input, key }))
     }
-    await failpoint('refund: intent not yet committed')
+    await failpoint('refund all: intent not yet committed')
     return begun
   })
 }
