@@ -83,13 +83,15 @@ async function letGo(
 ): Promise<FollowUpOutcome> {
   const service = await serviceOf(ctx, row)
   if (!service) return { result: 'unknown' }
-  return ask<FollowUpOutcome>(ctx, service, (connector, signal) => {
+  return ask<FollowUpOutcome>(ctx, service, async (connector, signal) => {
     const call = callOf({ row, attempt, service }, signal)
     if (attempt.checks > 0) return connector.sync(call)
     // What could only be charged at once is refunded.
-    return main.captured_amount > 0
+    const outcome = await (main.captured_amount > 0
       ? connector.refund({ ...call, amount: main.captured_amount, reason: null })
-      : connector.void(call)
+      : connector.void(call))
+    // A call is refused too when somebody asked about it before it came: then nothing is let go, and the next one has another name.
+    return isRefusal(outcome) ? connector.sync(call) : outcome
   })
 }
 
