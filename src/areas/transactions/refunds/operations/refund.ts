@@ -76,7 +76,11 @@ export async function refundAll(
   const name = { operation: ctx.operation, key: idempotencyKey ?? '' }
   const finish = (row: KeyRow) =>
     finishKey(ctx, row, name, 201, async () => {
-      const ids = await findSubjects(ctx.db, ctx.accounts, { transaction_id: transactionId, idempotency_key: name.key })
+      const ids = await findSubjects(ctx.db, ctx.accounts, {
+        transaction_id: transactionId,
+        idempotency_key: name.key,
+        since: row.created_at,
+      })
       return render(await Promise.all(ids.map((id) => getRefund(ctx, id))))
     })
   return onceByKey(ctx, idempotencyKey, { transactionId, input }, finish, async (key) => {
