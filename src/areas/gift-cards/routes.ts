@@ -76,6 +76,7 @@ export const giftCardRoutes = [
     description:
       'Makes a card usable, with an amount on it or with what it was made with. With `store` it is stored too; otherwise the answer shows a card that is stored nowhere. A provider that does not answer is a 504: send the request again with the same `Idempotency-Key`, and it is asked what became of it.',
     scope: ['gift-cards.write', 'embed'],
+    limited: 'token',
     merchantAccount: 'one',
     idempotent: true,
     body: NewActivation,
