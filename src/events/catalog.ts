@@ -89,4 +89,5 @@ export const eventCatalog = {
 } as const satisfies Record<string, TSchema>
 
 export type EventName = keyof typeof eventCatalog
+export const eventNames = Object.keys(eventCatalog) as EventName[]
 export type EventTarget<Name extends EventName> = Static<(typeof eventCatalog)[Name]>
