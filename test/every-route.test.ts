@@ -144,6 +144,8 @@ describe('the checks', () => {
       connectors: new Map(),
       antiFraud: new Map(),
       giftCards: new Map(),
+      instance: 'test',
+      environment: 'sandbox',
       maxGiftCards: 10,
       clocks: realClocks,
       log: createLog({ level: 'silent', process: 'test' }),

@@ -145,6 +145,26 @@ const scopes: Record<string, { open: () => Promise<Scope>; row: (place: string) 
       }
     },
   },
+  listEvents: {
+    row: sameId,
+    async open() {
+      const resource = newId()
+      return {
+        query: `&resource_id=${resource}`,
+        fixed: [],
+        change: {
+          insert: (rows) =>
+            api.database.query(
+              `insert into events (id, merchant_account_id, name, resource_type, resource_id, sequence, target, created_at)
+               select id, 'default', 'buyer.updated', 'buyer', $3, 1, '{}', moment
+               from unnest($1::uuid[], $2::timestamptz[]) as made (id, moment)`,
+              [ids(rows), times(rows), resource],
+            ),
+          remove: (rows) => api.database.query('delete from events where id = any($1)', [ids(rows)]),
+        },
+      }
+    },
+  },
   listPaymentMethods: {
     row: sameId,
     async open() {

@@ -1,8 +1,9 @@
 import type { TObject, TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { errorTable } from '../errors.ts'
-import { type EventName, eventCatalog } from '../events/catalog.ts'
-import { Constant, DateTime, Enum, Nullable, Uuid } from '../schema.ts'
+import { type EventName, eventNames } from '../events/catalog.ts'
+import { eventSchema } from '../events/envelope.ts'
+import { Constant, Enum, Nullable } from '../schema.ts'
 import { areas } from './areas.ts'
 import {
   accountParameter,
@@ -157,9 +158,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
   const paths: Record<string, Json> = {}
   for (const route of routes)
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) }
-  const webhooks = Object.fromEntries(
-    Object.entries(eventCatalog).map(([name, target]) => [name, webhook(name as EventName, target, schema)]),
-  )
+  const webhooks = Object.fromEntries(eventNames.map((name) => [name, webhook(name, schema)]))
   const responses = Object.fromEntries(
     errorResponses.map(([, name, description, body]) => [
       name,
@@ -212,24 +211,14 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
   }
 }
 
-function webhook(name: EventName, target: TSchema, schema: (node: TSchema) => unknown): Json {
-  const event = Type.Object({
-    type: Constant('event'),
-    id: Uuid(),
-    name: Constant(name),
-    created_at: DateTime(),
-    merchant_account_id: Nullable(Type.String()),
-    instance_id: Type.String(),
-    environment: Enum(['sandbox', 'production']),
-    target,
-  })
+function webhook(name: EventName, schema: (node: TSchema) => unknown): Json {
   return {
     post: {
       operationId: name,
       summary: name,
       description: `Sent after \`${name}\` to every subscription that wants it.`,
       security: [],
-      requestBody: { required: true, content: { 'application/json': { schema: schema(event) } } },
+      requestBody: { required: true, content: { 'application/json': { schema: schema(eventSchema(name)) } } },
       responses: { '200': { description: 'Received.' } },
     },
   }
