@@ -17,6 +17,13 @@ export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
 }
 
+/** The smallest and the largest id that something created in this millisecond can have. */
+export function idsOf(moment: Date): { first: string; last: string } {
+  const time = Math.max(0, moment.getTime()).toString(16).padStart(12, '0')
+  const start = `${time.slice(0, 8)}-${time.slice(8)}`
+  return { first: `${start}-0000-0000-000000000000`, last: `${start}-ffff-ffff-ffffffffffff` }
+}
+
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = 62n
 const largest = 2n ** 128n - 1n
