@@ -94,10 +94,6 @@ export async function fillWebhooks(database: Database, account: string): Promise
   const deliveryId = await insertDelivery(database, { account, subscriptionId, ...(eventId && { eventId }) })
   await insertAttempt(database, { account, deliveryId })
   await database.query(
-    `insert into webhook_endpoints (merchant_account_id, subscription_id, failing_since) values ($1, $2, now())`,
-    [account, subscriptionId],
-  )
-  await database.query(
     `insert into webhook_replays (merchant_account_id, id, subscription_id, from_id, to_id, undelivered_only, created_at, updated_at)
      values ($1, $2, $3, $4, $4, false, now(), now())`,
     [account, newId(), subscriptionId, idsOf(new Date()).first],
