@@ -1514,18 +1514,6 @@ CREATE TABLE public.webhook_deliveries_202702 (
 
 ALTER TABLE public.webhook_deliveries_202702 OWNER TO florin_migrate;
 
-CREATE TABLE public.webhook_endpoints (
-    merchant_account_id text NOT NULL,
-    subscription_id uuid NOT NULL,
-    failing_since timestamp(3) with time zone,
-    blocked_until timestamp(3) with time zone
-)
-WITH (fillfactor='70');
-
-ALTER TABLE ONLY public.webhook_endpoints FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.webhook_endpoints OWNER TO florin_migrate;
-
 CREATE TABLE public.webhook_replays (
     merchant_account_id text NOT NULL,
     id uuid NOT NULL,
@@ -1865,9 +1853,6 @@ ALTER TABLE ONLY public.webhook_deliveries_202701
 ALTER TABLE ONLY public.webhook_deliveries_202702
     ADD CONSTRAINT webhook_deliveries_202702_pkey PRIMARY KEY (merchant_account_id, id);
 
-ALTER TABLE ONLY public.webhook_endpoints
-    ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (merchant_account_id, subscription_id);
-
 ALTER TABLE ONLY public.webhook_replays
     ADD CONSTRAINT webhook_replays_pkey PRIMARY KEY (merchant_account_id, id);
 
@@ -2199,9 +2184,6 @@ ALTER TABLE ONLY public.transaction_approvals
 ALTER TABLE ONLY public.transaction_instruments
     ADD CONSTRAINT transaction_instruments_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
 
-ALTER TABLE ONLY public.webhook_endpoints
-    ADD CONSTRAINT webhook_endpoints_subscription FOREIGN KEY (merchant_account_id, subscription_id) REFERENCES public.webhook_subscriptions(merchant_account_id, id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY public.webhook_replays
     ADD CONSTRAINT webhook_replays_subscription FOREIGN KEY (merchant_account_id, subscription_id) REFERENCES public.webhook_subscriptions(merchant_account_id, id) ON DELETE CASCADE;
 
@@ -2399,10 +2381,6 @@ ALTER TABLE public.webhook_deliveries ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY webhook_deliveries_reach ON public.webhook_deliveries USING (public.florin_reaches(merchant_account_id));
 
-ALTER TABLE public.webhook_endpoints ENABLE ROW LEVEL SECURITY;
-
-CREATE POLICY webhook_endpoints_reach ON public.webhook_endpoints USING (public.florin_reaches(merchant_account_id));
-
 ALTER TABLE public.webhook_replays ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY webhook_replays_reach ON public.webhook_replays USING (public.florin_reaches(merchant_account_id));
@@ -2472,7 +2450,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.enrolments TO florin_api;
 GRANT SELECT,UPDATE ON TABLE public.enrolments TO florin_worker;
 
 GRANT INSERT ON TABLE public.event_queue TO florin_api;
-GRANT SELECT,INSERT,DELETE ON TABLE public.event_queue TO florin_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.event_queue TO florin_worker;
 
 GRANT SELECT,INSERT ON TABLE public.events TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.events TO florin_worker;
@@ -2584,9 +2562,6 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_attempts TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_deliveries TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_deliveries TO florin_worker;
-
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_endpoints TO florin_api;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_endpoints TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_replays TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_replays TO florin_worker;

@@ -19,18 +19,6 @@ create table webhook_subscriptions (
 );
 create index webhook_subscriptions_list on webhook_subscriptions (id);
 
--- How an endpoint fares, written by whoever sends to it. Apart, so that changes of a subscription do not wait for it.
-create table webhook_endpoints (
-  merchant_account_id text not null,
-  subscription_id     uuid not null,
-  failing_since       timestamptz(3), -- null: the last attempt succeeded
-  blocked_until       timestamptz(3), -- nobody sends to it before, but for one attempt then
-
-  constraint webhook_endpoints_pkey primary key (merchant_account_id, subscription_id),
-  constraint webhook_endpoints_subscription foreign key (merchant_account_id, subscription_id)
-    references webhook_subscriptions (merchant_account_id, id) on delete cascade
-) with (fillfactor = 70);
-
 -- One row for each event and subscription. `next_attempt_at` is due time and lease in one: whoever sends puts it off first.
 create table webhook_deliveries (
   merchant_account_id text not null, -- of the subscription
@@ -90,7 +78,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array array['webhook_subscriptions', 'webhook_endpoints', 'webhook_deliveries', 'webhook_attempts', 'webhook_replays'] loop
+  foreach name in array array['webhook_subscriptions', 'webhook_deliveries', 'webhook_attempts', 'webhook_replays'] loop
     execute format('alter table %I enable row level security', name);
     execute format('alter table %I force row level security', name);
     -- What belongs to the instance is seen by who reaches all accounts.
@@ -100,7 +88,8 @@ begin
 end
 $$;
 grant delete on webhook_subscriptions to florin_api;
--- An endpoint that says that it is gone is deactivated, which is a change of the subscription.
+-- Locking a queue row counts as updating it.
+grant update on event_queue to florin_worker;
 
 -- Queue rows live for milliseconds; what they leave is cleaned up at once.
 alter table event_queue set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
