@@ -26,4 +26,5 @@ export const areas: Record<string, [name: string, description: string]> = {
   roles: ['Roles', 'What a key pair or a user may do.'],
   'three-ds-scenarios': ['3DS scenarios', 'What 3-D Secure says in the sandbox. Not in production.'],
   transactions: ['Transactions', 'Payments: authorized, captured, voided, refunded.'],
+  'webhook-subscriptions': ['Webhook subscriptions', 'Where events are sent, and how they are signed.'],
 }

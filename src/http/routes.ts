@@ -25,6 +25,7 @@ import { refundRoutes } from '../areas/transactions/refunds/routes.ts'
 import { reviewRoutes } from '../areas/transactions/reviews/routes.ts'
 import { statementRoutes } from '../areas/transactions/statements/routes.ts'
 import { transactionRoutes } from '../areas/transactions/routes.ts'
+import { webhookSubscriptionRoutes } from '../areas/webhook-subscriptions/routes.ts'
 import type { Route } from './route.ts'
 
 /** Every operation there is, one line an area. Validation, openapi.json, the reference and the every-route tests read this. */
@@ -56,4 +57,5 @@ export const routes: readonly Route[] = [
   ...refundRoutes,
   ...reviewRoutes,
   ...statementRoutes,
+  ...webhookSubscriptionRoutes,
 ]

@@ -32,6 +32,7 @@ const settingNames = [
   'privateHost',
   'privatePort',
   'headerPrefix',
+  'webhookLoopback',
   'logLevel',
   'drainDelayMs',
   'shutdownTimeoutMs',
