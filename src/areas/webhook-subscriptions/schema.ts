@@ -164,7 +164,7 @@ export const SecretRotation = Body(
 export type SecretRotation = Static<typeof SecretRotation>
 
 export const WebhookSubscriptionPath = Type.Object({
-  webhook_subscription_id: Uuid({ description: 'Id of the webhook subscription.' }),
+  subscription_id: Uuid({ description: 'Id of the webhook subscription.' }),
 })
 
 export const ListWebhookSubscriptionsQuery = Type.Object(PageQuery)
