@@ -89,7 +89,11 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
 
 beforeAll(async () => {
   boundToken = await api.makeToken(await api.makeKeyPair({ merchantAccountIds: ['default'] }))
-  for (const account of ['default', 'other']) await serveGiftCards(api, account)
+  for (const account of ['default', 'other']) {
+    await serveGiftCards(api, account)
+    // An event to look at.
+    await api.request('POST', '/buyers', { body: {}, headers: { 'X-Service-Merchant-Account-ID': account } })
+  }
 })
 
 const written = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Json
