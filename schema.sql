@@ -467,12 +467,12 @@ ALTER TABLE public.enrolments OWNER TO florin_migrate;
 
 CREATE TABLE public.event_consumers (
     merchant_account_id text NOT NULL,
-    name text NOT NULL,
+    id text NOT NULL,
     "position" uuid NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT event_consumers_merchant_account_id_check CHECK (((length(merchant_account_id) >= 1) AND (length(merchant_account_id) <= 50))),
-    CONSTRAINT event_consumers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 50)))
+    CONSTRAINT event_consumers_id_check CHECK (((length(id) >= 1) AND (length(id) <= 50))),
+    CONSTRAINT event_consumers_merchant_account_id_check CHECK (((length(merchant_account_id) >= 1) AND (length(merchant_account_id) <= 50)))
 )
 WITH (fillfactor='70');
 
@@ -1529,24 +1529,14 @@ CREATE TABLE public.webhook_deliveries_202702 (
 
 ALTER TABLE public.webhook_deliveries_202702 OWNER TO florin_migrate;
 
-CREATE TABLE public.webhook_endpoints (
-    merchant_account_id text NOT NULL,
-    subscription_id uuid NOT NULL,
-    failing_since timestamp(3) with time zone,
-    blocked_until timestamp(3) with time zone
-)
-WITH (fillfactor='70');
-
-ALTER TABLE ONLY public.webhook_endpoints FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.webhook_endpoints OWNER TO florin_migrate;
-
 CREATE TABLE public.webhook_replays (
     merchant_account_id text NOT NULL,
     id uuid NOT NULL,
     subscription_id uuid NOT NULL,
     from_id uuid NOT NULL,
     to_id uuid NOT NULL,
+    event_names text[],
+    undelivered_only boolean NOT NULL,
     "position" uuid,
     deliveries bigint DEFAULT 0 NOT NULL,
     finished_at timestamp(3) with time zone,
@@ -1707,7 +1697,7 @@ ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_pkey PRIMARY KEY (merchant_account_id, payment_method_id);
 
 ALTER TABLE ONLY public.event_consumers
-    ADD CONSTRAINT event_consumers_pkey PRIMARY KEY (merchant_account_id, name);
+    ADD CONSTRAINT event_consumers_pkey PRIMARY KEY (merchant_account_id, id);
 
 ALTER TABLE ONLY public.event_queue
     ADD CONSTRAINT event_queue_pkey PRIMARY KEY (event_id);
@@ -1883,9 +1873,6 @@ ALTER TABLE ONLY public.webhook_deliveries_202701
 ALTER TABLE ONLY public.webhook_deliveries_202702
     ADD CONSTRAINT webhook_deliveries_202702_pkey PRIMARY KEY (merchant_account_id, id);
 
-ALTER TABLE ONLY public.webhook_endpoints
-    ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (merchant_account_id, subscription_id);
-
 ALTER TABLE ONLY public.webhook_replays
     ADD CONSTRAINT webhook_replays_pkey PRIMARY KEY (merchant_account_id, id);
 
@@ -2026,9 +2013,21 @@ CREATE INDEX transaction_states_updated ON public.transaction_states USING btree
 
 CREATE INDEX transactions_list ON public.transactions USING btree (id);
 
+CREATE INDEX webhook_deliveries_expiring ON ONLY public.webhook_deliveries USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202611_expires_at_idx ON public.webhook_deliveries_202611 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_list ON ONLY public.webhook_deliveries USING btree (id);
+
+CREATE INDEX webhook_deliveries_202611_id_idx ON public.webhook_deliveries_202611 USING btree (id);
+
 CREATE INDEX webhook_deliveries_of_event ON ONLY public.webhook_deliveries USING btree (merchant_account_id, event_id, id);
 
 CREATE INDEX webhook_deliveries_202611_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202611 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_undelivered ON ONLY public.webhook_deliveries USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
+
+CREATE INDEX webhook_deliveries_202611_merchant_account_id_id_idx ON public.webhook_deliveries_202611 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
 
 CREATE INDEX webhook_deliveries_of_subscription ON ONLY public.webhook_deliveries USING btree (merchant_account_id, subscription_id, id);
 
@@ -2038,23 +2037,45 @@ CREATE INDEX webhook_deliveries_due ON ONLY public.webhook_deliveries USING btre
 
 CREATE INDEX webhook_deliveries_202611_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202611 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
 
+CREATE INDEX webhook_deliveries_202612_expires_at_idx ON public.webhook_deliveries_202612 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202612_id_idx ON public.webhook_deliveries_202612 USING btree (id);
+
 CREATE INDEX webhook_deliveries_202612_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202612 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_202612_merchant_account_id_id_idx ON public.webhook_deliveries_202612 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
 
 CREATE INDEX webhook_deliveries_202612_merchant_account_id_subscription__idx ON public.webhook_deliveries_202612 USING btree (merchant_account_id, subscription_id, id);
 
 CREATE INDEX webhook_deliveries_202612_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202612 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
 
+CREATE INDEX webhook_deliveries_202701_expires_at_idx ON public.webhook_deliveries_202701 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202701_id_idx ON public.webhook_deliveries_202701 USING btree (id);
+
 CREATE INDEX webhook_deliveries_202701_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202701 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_202701_merchant_account_id_id_idx ON public.webhook_deliveries_202701 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
 
 CREATE INDEX webhook_deliveries_202701_merchant_account_id_subscription__idx ON public.webhook_deliveries_202701 USING btree (merchant_account_id, subscription_id, id);
 
 CREATE INDEX webhook_deliveries_202701_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202701 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
 
+CREATE INDEX webhook_deliveries_202702_expires_at_idx ON public.webhook_deliveries_202702 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202702_id_idx ON public.webhook_deliveries_202702 USING btree (id);
+
 CREATE INDEX webhook_deliveries_202702_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202702 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_202702_merchant_account_id_id_idx ON public.webhook_deliveries_202702 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
 
 CREATE INDEX webhook_deliveries_202702_merchant_account_id_subscription__idx ON public.webhook_deliveries_202702 USING btree (merchant_account_id, subscription_id, id);
 
 CREATE INDEX webhook_deliveries_202702_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202702 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_replays_of_subscription ON public.webhook_replays USING btree (merchant_account_id, subscription_id, id);
+
+CREATE INDEX webhook_replays_open ON public.webhook_replays USING btree (id) WHERE (finished_at IS NULL);
 
 CREATE INDEX webhook_subscriptions_list ON public.webhook_subscriptions USING btree (id);
 
@@ -2072,7 +2093,13 @@ ALTER INDEX public.webhook_attempts_pkey ATTACH PARTITION public.webhook_attempt
 
 ALTER INDEX public.webhook_attempts_pkey ATTACH PARTITION public.webhook_attempts_202702_pkey;
 
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202611_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202611_id_idx;
+
 ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202611_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202611_merchant_account_id_id_idx;
 
 ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202611_merchant_account_id_subscription__idx;
 
@@ -2080,7 +2107,13 @@ ALTER INDEX public.webhook_deliveries_pkey ATTACH PARTITION public.webhook_deliv
 
 ALTER INDEX public.webhook_deliveries_due ATTACH PARTITION public.webhook_deliveries_202611_subscription_id_next_attempt_at_idx;
 
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202612_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202612_id_idx;
+
 ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202612_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202612_merchant_account_id_id_idx;
 
 ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202612_merchant_account_id_subscription__idx;
 
@@ -2088,7 +2121,13 @@ ALTER INDEX public.webhook_deliveries_pkey ATTACH PARTITION public.webhook_deliv
 
 ALTER INDEX public.webhook_deliveries_due ATTACH PARTITION public.webhook_deliveries_202612_subscription_id_next_attempt_at_idx;
 
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202701_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202701_id_idx;
+
 ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202701_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202701_merchant_account_id_id_idx;
 
 ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202701_merchant_account_id_subscription__idx;
 
@@ -2096,7 +2135,13 @@ ALTER INDEX public.webhook_deliveries_pkey ATTACH PARTITION public.webhook_deliv
 
 ALTER INDEX public.webhook_deliveries_due ATTACH PARTITION public.webhook_deliveries_202701_subscription_id_next_attempt_at_idx;
 
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202702_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202702_id_idx;
+
 ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202702_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202702_merchant_account_id_id_idx;
 
 ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202702_merchant_account_id_subscription__idx;
 
@@ -2216,9 +2261,6 @@ ALTER TABLE ONLY public.transaction_approvals
 
 ALTER TABLE ONLY public.transaction_instruments
     ADD CONSTRAINT transaction_instruments_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
-
-ALTER TABLE ONLY public.webhook_endpoints
-    ADD CONSTRAINT webhook_endpoints_subscription FOREIGN KEY (merchant_account_id, subscription_id) REFERENCES public.webhook_subscriptions(merchant_account_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.webhook_replays
     ADD CONSTRAINT webhook_replays_subscription FOREIGN KEY (merchant_account_id, subscription_id) REFERENCES public.webhook_subscriptions(merchant_account_id, id) ON DELETE CASCADE;
@@ -2421,10 +2463,6 @@ ALTER TABLE public.webhook_deliveries ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY webhook_deliveries_reach ON public.webhook_deliveries USING (public.florin_reaches(merchant_account_id));
 
-ALTER TABLE public.webhook_endpoints ENABLE ROW LEVEL SECURITY;
-
-CREATE POLICY webhook_endpoints_reach ON public.webhook_endpoints USING (public.florin_reaches(merchant_account_id));
-
 ALTER TABLE public.webhook_replays ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY webhook_replays_reach ON public.webhook_replays USING (public.florin_reaches(merchant_account_id));
@@ -2496,7 +2534,7 @@ GRANT SELECT,UPDATE ON TABLE public.enrolments TO florin_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.event_consumers TO florin_api;
 
 GRANT INSERT ON TABLE public.event_queue TO florin_api;
-GRANT SELECT,INSERT,DELETE ON TABLE public.event_queue TO florin_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.event_queue TO florin_worker;
 
 GRANT SELECT,INSERT ON TABLE public.events TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.events TO florin_worker;
@@ -2608,9 +2646,6 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_attempts TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_deliveries TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_deliveries TO florin_worker;
-
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_endpoints TO florin_api;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_endpoints TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_replays TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_replays TO florin_worker;

@@ -19,18 +19,6 @@ create table webhook_subscriptions (
 );
 create index webhook_subscriptions_list on webhook_subscriptions (id);
 
--- How an endpoint fares, written by whoever sends to it. Apart, so that changes of a subscription do not wait for it.
-create table webhook_endpoints (
-  merchant_account_id text not null,
-  subscription_id     uuid not null,
-  failing_since       timestamptz(3), -- null: the last attempt succeeded
-  blocked_until       timestamptz(3), -- nobody sends to it before, but for one attempt then
-
-  constraint webhook_endpoints_pkey primary key (merchant_account_id, subscription_id),
-  constraint webhook_endpoints_subscription foreign key (merchant_account_id, subscription_id)
-    references webhook_subscriptions (merchant_account_id, id) on delete cascade
-) with (fillfactor = 70);
-
 -- One row for each event and subscription. `next_attempt_at` is due time and lease in one: whoever sends puts it off first.
 create table webhook_deliveries (
   merchant_account_id text not null, -- of the subscription
@@ -54,6 +42,10 @@ create table webhook_deliveries (
 create index webhook_deliveries_due on webhook_deliveries (subscription_id, next_attempt_at) where status = 'pending';
 create index webhook_deliveries_of_subscription on webhook_deliveries (merchant_account_id, subscription_id, id);
 create index webhook_deliveries_of_event on webhook_deliveries (merchant_account_id, event_id, id);
+create index webhook_deliveries_list on webhook_deliveries (id);
+-- The few that have not arrived, among the many that have.
+create index webhook_deliveries_undelivered on webhook_deliveries (merchant_account_id, id) where status <> 'succeeded';
+create index webhook_deliveries_expiring on webhook_deliveries (expires_at) where status = 'pending';
 
 create table webhook_attempts (
   merchant_account_id text not null,
@@ -74,7 +66,9 @@ create table webhook_replays (
   id                  uuid not null, -- UUIDv7
   subscription_id     uuid not null,
   from_id             uuid not null, -- smallest id of the first millisecond
-  to_id               uuid not null,
+  to_id               uuid not null, -- largest id of the last
+  event_names         text[], -- null: those of the subscription
+  undelivered_only    boolean not null,
   position            uuid,
   deliveries          bigint not null default 0,
   finished_at         timestamptz(3),
@@ -85,12 +79,14 @@ create table webhook_replays (
   constraint webhook_replays_subscription foreign key (merchant_account_id, subscription_id)
     references webhook_subscriptions (merchant_account_id, id) on delete cascade
 );
+create index webhook_replays_of_subscription on webhook_replays (merchant_account_id, subscription_id, id);
+create index webhook_replays_open on webhook_replays (id) where finished_at is null;
 
 do $$
 declare
   name text;
 begin
-  foreach name in array array['webhook_subscriptions', 'webhook_endpoints', 'webhook_deliveries', 'webhook_attempts', 'webhook_replays'] loop
+  foreach name in array array['webhook_subscriptions', 'webhook_deliveries', 'webhook_attempts', 'webhook_replays'] loop
     execute format('alter table %I enable row level security', name);
     execute format('alter table %I force row level security', name);
     -- What belongs to the instance is seen by who reaches all accounts.
@@ -100,7 +96,8 @@ begin
 end
 $$;
 grant delete on webhook_subscriptions to florin_api;
--- An endpoint that says that it is gone is deactivated, which is a change of the subscription.
+-- Locking a queue row counts as updating it.
+grant update on event_queue to florin_worker;
 
 -- Queue rows live for milliseconds; what they leave is cleaned up at once.
 alter table event_queue set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);

@@ -2,12 +2,12 @@
 
 create table event_consumers (
   merchant_account_id text not null check (length(merchant_account_id) between 1 and 50), -- '*': reads all accounts
-  name                text not null check (length(name) between 1 and 50),
+  id                  text not null check (length(id) between 1 and 50), -- the caller's own
   position            uuid not null, -- the last event that was taken
   created_at          timestamptz(3) not null,
   updated_at          timestamptz(3) not null,
 
-  constraint event_consumers_pkey primary key (merchant_account_id, name)
+  constraint event_consumers_pkey primary key (merchant_account_id, id)
 ) with (fillfactor = 70);
 
 alter table event_consumers enable row level security;

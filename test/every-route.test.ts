@@ -33,7 +33,7 @@ import { answersAsPreferred, answersOncePerKey } from './every-route/checks-repe
 import { type Mistake, probeRoutes } from './every-route/probes.ts'
 import { type Check, problemsOf, type Subject } from './every-route/run.ts'
 import { realClocks } from '../src/clocks.ts'
-import { serveGiftCards } from './gift-cards.ts'
+import { makeGiftCardService } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
 
 /*
@@ -90,9 +90,10 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
 beforeAll(async () => {
   boundToken = await api.makeToken(await api.makeKeyPair({ merchantAccountIds: ['default'] }))
   for (const account of ['default', 'other']) {
-    await serveGiftCards(api, account)
+    const headers = { 'X-Service-Merchant-Account-ID': account }
+    await makeGiftCardService(api, {}, headers)
     // An event to look at.
-    await api.request('POST', '/buyers', { body: {}, headers: { 'X-Service-Merchant-Account-ID': account } })
+    await api.request('POST', '/buyers', { body: {}, headers })
   }
 })
 

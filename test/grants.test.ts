@@ -73,7 +73,7 @@ const expected: Record<string, Record<string, string>> = {
     checkout_sessions: 'DELETE SELECT',
     embed_uses: 'DELETE SELECT',
     enrolments: 'SELECT UPDATE',
-    event_queue: 'DELETE INSERT SELECT',
+    event_queue: 'DELETE INSERT SELECT UPDATE',
     events: 'INSERT SELECT',
     florin_migrations: 'SELECT',
     gift_card_redemptions: 'INSERT SELECT UPDATE',

@@ -26,6 +26,9 @@ import { refundRoutes } from '../areas/transactions/refunds/routes.ts'
 import { reviewRoutes } from '../areas/transactions/reviews/routes.ts'
 import { statementRoutes } from '../areas/transactions/statements/routes.ts'
 import { transactionRoutes } from '../areas/transactions/routes.ts'
+import { webhookDeliveryRoutes } from '../areas/webhook-deliveries/routes.ts'
+import { webhookReplayRoutes } from '../areas/webhook-subscriptions/replays/routes.ts'
+import { webhookTestRoutes } from '../areas/webhook-subscriptions/test-events/routes.ts'
 import type { Route } from './route.ts'
 
 /** Every operation there is, one line an area. Validation, openapi.json, the reference and the every-route tests read this. */
@@ -58,4 +61,7 @@ export const routes: readonly Route[] = [
   ...refundRoutes,
   ...reviewRoutes,
   ...statementRoutes,
+  ...webhookDeliveryRoutes,
+  ...webhookReplayRoutes,
+  ...webhookTestRoutes,
 ]

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { realTime } from '../../../clocks.ts'
 import type { Context } from '../../../context.ts'
-import { type ErrorDetail, ValidationFailure } from '../../../errors.ts'
+import { duplicateRecord, type ErrorDetail, notFound, ValidationFailure } from '../../../errors.ts'
 import { renderEvent } from '../../../events/envelope.ts'
 import { firstIdOf, lastIdOf, timeOfId } from '../../../ids.ts'
 import { isOne } from '../../../platform/accounts.ts'
@@ -9,49 +9,52 @@ import { transact } from '../../../platform/postgres.ts'
 import { Streamed } from '../../../streamed.ts'
 import { listEventIds, readEvents } from '../store.ts'
 import { frame, heartbeat, heartbeatMs, holdBackMs, lateMs, pollMs } from './rules.ts'
-import type { EventConsumer, EventConsumerUpdate, FeedQuery } from './schema.ts'
-import { type ConsumerRow, findConsumer, moveConsumer } from './store.ts'
+import type { EventConsumer, EventConsumerUpdate, FeedQuery, NewEventConsumer } from './schema.ts'
+import { type ConsumerRow, findConsumer, insertConsumer, moveConsumer } from './store.ts'
 
-export async function putEventConsumer(
+export async function createEventConsumer(ctx: Context, { id }: NewEventConsumer): Promise<EventConsumer> {
+  const now = realTime.now()
+  const account = accountOfConsumer(ctx, { location: 'body', pointer: '/id' })
+  const row = await transact(ctx, ({ db }) =>
+    insertConsumer(db, { account, id, position: firstIdOf(now.getTime()), now }),
+  )
+  if (!row) throw duplicateRecord('There is a consumer with this id', id)
+  return present(row)
+}
+
+export async function updateEventConsumer(
   ctx: Context,
-  name: string,
+  id: string,
   { position }: EventConsumerUpdate,
 ): Promise<EventConsumer> {
-  const now = realTime.now()
-  const account = accountOfConsumer(ctx, 'path')
-  const row = await transact(ctx, ({ db }) =>
-    moveConsumer(db, { account, name, position, start: firstIdOf(now.getTime()), now }),
-  )
-  if (!row) throw new Error('a consumer was not written')
+  const account = accountOfConsumer(ctx, { location: 'path', pointer: 'event_consumer_id' })
+  const row = await transact(ctx, ({ db }) => moveConsumer(db, { account, id, position, now: realTime.now() }))
+  if (!row) throw notFound()
   return present(row)
 }
 
 const present = (row: ConsumerRow): EventConsumer => ({
   type: 'event-consumer',
-  name: row.name,
+  id: row.id,
   position: row.position,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
 })
 
-async function positionOf(ctx: Context, consumer: string): Promise<string> {
-  const row = await findConsumer(ctx.db, ctx.accounts, accountOfConsumer(ctx, 'query'), consumer)
+async function positionOf(ctx: Context, id: string): Promise<string> {
+  const where = { location: 'query', pointer: 'consumer' } as const
+  const row = await findConsumer(ctx.db, ctx.accounts, accountOfConsumer(ctx, where), id)
   if (row) return row.position
-  throw badConsumer('query', 'value_error.unknown', `There is none; PUT /events/consumers/${consumer} makes it`)
+  const message = 'There is no such consumer; POST /events/consumers makes one'
+  throw new ValidationFailure([{ ...where, type: 'value_error.unknown', message }])
 }
 
-function accountOfConsumer({ accounts }: Context, location: ErrorDetail['location']): string {
+function accountOfConsumer({ accounts }: Context, where: Pick<ErrorDetail, 'location' | 'pointer'>): string {
   if (accounts === 'all') return '*'
   if (isOne(accounts)) return accounts[0]
-  throw badConsumer(
-    location,
-    'value_error.conflict',
-    'Must read one merchant account, or all of the instance; name one',
-  )
+  const message = 'A consumer reads one merchant account, or all of the instance; name one'
+  throw new ValidationFailure([{ ...where, type: 'value_error.conflict', message }])
 }
-
-const badConsumer = (location: ErrorDetail['location'], type: string, message: string) =>
-  new ValidationFailure([{ location, pointer: 'consumer', type, message }])
 
 /** Where a reader begins is decided before the answer does, so that what is wrong with it can be said. */
 export async function feedEvents(ctx: Context, query: FeedQuery): Promise<Streamed> {

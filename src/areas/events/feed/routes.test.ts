@@ -144,36 +144,43 @@ test('who goes on from a position misses nothing, and has the ten seconds before
 })
 
 test('a consumer goes on where it said it was, each account and all of them apart', async () => {
-  const path = '/events/consumers/warehouse'
-  const put = async (account: string, body: object = {}) =>
-    (
-      await api.request<{ position: string }>('PUT', path, {
-        body,
-        headers: { 'X-Service-Merchant-Account-ID': account },
-      })
-    ).body
+  const headersOf = (account: string) => ({ 'X-Service-Merchant-Account-ID': account })
+  const create = (account: string, token = api.token()) =>
+    api.request<{ position: string }>('POST', '/events/consumers', {
+      body: { id: 'warehouse' },
+      headers: headersOf(account),
+      token,
+    })
+  const move = (account: string, position: string) =>
+    api.request<{ position: string }>('PUT', '/events/consumers/warehouse', {
+      body: { position },
+      headers: headersOf(account),
+    })
   const refused = await api.request('GET', '/events/feed?consumer=warehouse')
   expect([refused.status, refused.body['details']]).toMatchObject([400, [{ pointer: 'consumer' }]])
 
-  const begun = await put('default')
+  const { body: begun } = await create('default')
   expect(Math.abs(timeOfId(begun.position).getTime() - Date.now())).toBeLessThan(60_000)
-  expect((await put('default')).position).toBe(begun.position)
+  expect((await create('default')).status).toBe(409)
   await makeBuyer('While nobody follows')
   const feed = await follow('wait=60&consumer=warehouse')
-  const last = (await feed.until(1)).at(-1)
+  const { id: last = '' } = (await feed.until(1)).at(-1) ?? {}
   feed.close()
-  expect((await put('default', { position: last?.id })).position).toBe(last?.id)
-  expect((await put('default')).position).toBe(last?.id)
-  expect((await put('*')).position).not.toBe(last?.id)
-  expect((await put('other')).position).not.toBe(last?.id)
+  expect((await move('default', last)).body.position).toBe(last)
+  expect((await move('other', last)).status).toBe(404)
+  expect((await move('*', last)).status).toBe(404)
+  expect([(await create('other')).status, (await create('*')).status]).toEqual([201, 201])
+  expect((await move('*', begun.position)).body.position).toBe(begun.position)
+  const rows = await api.database.query('select merchant_account_id, position from event_consumers order by 1')
+  expect(rows).toMatchObject([
+    { merchant_account_id: '*', position: begun.position },
+    { merchant_account_id: 'default', position: last },
+    { merchant_account_id: 'other' },
+  ])
 
   const bound = await api.makeToken(await api.makeKeyPair({ merchantAccountIds: ['default', 'other'] }))
-  const several = await api.request('PUT', path, {
-    body: {},
-    token: bound,
-    headers: { 'X-Service-Merchant-Account-ID': '*' },
-  })
-  expect([several.status, several.body['details']]).toMatchObject([400, [{ pointer: 'consumer', location: 'path' }]])
+  const several = await create('*', bound)
+  expect([several.status, several.body]).toMatchObject([400, { details: [{ pointer: '/id' }] }])
 })
 
 test('who is bound to an account follows nothing else; all accounts and the whole instance are for who reaches all', async () => {

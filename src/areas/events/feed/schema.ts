@@ -25,7 +25,7 @@ export type FeedQuery = Static<typeof FeedQuery>
 export const EventConsumer = Type.Object(
   {
     type: Constant('event-consumer'),
-    name: ConsumerName('Of your own choice.'),
+    id: ConsumerName('A name of your own choice.'),
     position: Uuid({ description: 'The last event that it has taken.' }),
     created_at: DateTime(),
     updated_at: DateTime(),
@@ -34,17 +34,16 @@ export const EventConsumer = Type.Object(
 )
 export type EventConsumer = Static<typeof EventConsumer>
 
+export const NewEventConsumer = Body(
+  { id: ConsumerName('A name of your own choice.') },
+  { title: 'EventConsumerCreate' },
+)
+export type NewEventConsumer = Static<typeof NewEventConsumer>
+
 export const EventConsumerUpdate = Body(
-  {
-    position: Type.Optional(
-      Uuid({
-        description:
-          'Id of the last event that it has taken. Without it, a consumer that is new begins now, and one that is known stays where it is.',
-      }),
-    ),
-  },
+  { position: Uuid({ description: 'Id of the last event that it has taken. It may go back.' }) },
   { title: 'EventConsumerUpdate' },
 )
 export type EventConsumerUpdate = Static<typeof EventConsumerUpdate>
 
-export const EventConsumerPath = Type.Object({ consumer: ConsumerName('Name of the consumer.') })
+export const EventConsumerPath = Type.Object({ event_consumer_id: Type.String({ description: 'Id of the consumer.' }) })
