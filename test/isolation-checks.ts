@@ -8,6 +8,7 @@ import { signNotification } from '../src/connectors/sandbox/mock-card/notificati
 import { cardOf, testCards } from './every-state.ts'
 import { giftCard, serveGiftCards } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
+import { fillWebhooks } from './webhooks.ts'
 
 /*
  * What a caller of one merchant account can get out of the API, compared with what is in the tables. Everything is read from
@@ -82,6 +83,7 @@ export async function buildWorld(api: TestApi): Promise<World> {
       headers: { [accountHeader]: account },
       body: { amount: 500, currency: 'EUR', gift_cards },
     })
+    await fillWebhooks(api.database, account)
     await rememberListed(api, made, account)
   }
   return { api, parties, made }
