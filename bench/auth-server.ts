@@ -50,6 +50,8 @@ const app = buildApp({
   connectors: new Map(),
   antiFraud: new Map(),
   giftCards: new Map(),
+  instance: 'test',
+  environment: 'sandbox',
   maxGiftCards: 10,
   clocks: realClocks,
   log: createLog({ level: 'info', process: 'bench' }),

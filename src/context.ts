@@ -34,6 +34,9 @@ export interface Context extends Clock {
   antiFraud: AntiFraudConnectors
   giftCards: GiftCardConnectors
   clocks: Clocks
+  /** The name of the instance, and which of the two it is. */
+  instance: string
+  environment: 'sandbox' | 'production'
   /** How many gift cards one request may name. */
   maxGiftCards: number
   log: Log

@@ -37,7 +37,9 @@ describe('the verdict of the proof', () => {
 
   test('finds refusals that do not say when to come back', () => {
     const answers = [undefined, '', '0', '1.5', 'soon', '600'].map((retryAfter) => ({
-      ...{ sentAt: 0, receivedAt: 0, status: 429 },
+      sentAt: 0,
+      receivedAt: 0,
+      status: 429,
       retryAfter,
     }))
     expect(judge(answers, { ...promised, limit: 0 }).problems).toEqual([

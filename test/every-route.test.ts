@@ -33,7 +33,7 @@ import { answersAsPreferred, answersOncePerKey } from './every-route/checks-repe
 import { type Mistake, probeRoutes } from './every-route/probes.ts'
 import { type Check, problemsOf, type Subject } from './every-route/run.ts'
 import { realClocks } from '../src/clocks.ts'
-import { serveGiftCards } from './gift-cards.ts'
+import { makeGiftCardService } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
 
 /*
@@ -89,7 +89,8 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
 
 beforeAll(async () => {
   boundToken = await api.makeToken(await api.makeKeyPair({ merchantAccountIds: ['default'] }))
-  for (const account of ['default', 'other']) await serveGiftCards(api, account)
+  for (const account of ['default', 'other'])
+    await makeGiftCardService(api, {}, { 'X-Service-Merchant-Account-ID': account })
 })
 
 const written = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Json
@@ -143,6 +144,8 @@ describe('the checks', () => {
       connectors: new Map(),
       antiFraud: new Map(),
       giftCards: new Map(),
+      instance: 'test',
+      environment: 'sandbox',
       maxGiftCards: 10,
       clocks: realClocks,
       log: createLog({ level: 'silent', process: 'test' }),

@@ -1,9 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { createConnectors, createGiftCards } from '../src/connectors/registry.ts'
-import { realTime } from '../src/clocks.ts'
-import { createLog } from '../src/platform/log.ts'
 import { connect } from '../src/platform/postgres.ts'
-import { resolveDue } from '../src/areas/transactions/operations/resolve.ts'
 import { type Difference, verifyTransactions } from '../src/areas/transactions/operations/verify.ts'
 import type { TestApi } from './api.ts'
 
@@ -16,13 +12,18 @@ export const giftCard = (balance: number) => ({
 export type GiftCard = ReturnType<typeof giftCard>
 
 /** Gift cards of an account need a service that is active. */
-export async function serveGiftCards(api: Pick<TestApi, 'request'>, account?: string): Promise<string> {
+export async function makeGiftCardService(
+  api: Pick<TestApi, 'request'>,
+  change: object = {},
+  headers: Record<string, string> = {},
+): Promise<string> {
   const { status, text, body } = await api.request<{ id: string }>('POST', '/gift-card-services', {
-    headers: account === undefined ? {} : { 'X-Service-Merchant-Account-ID': account },
+    headers,
     body: {
       gift_card_service_definition_id: 'mock-gift-card',
       display_name: 'Gift cards',
       fields: [{ key: 'api_key', value: 'any' }],
+      ...change,
     },
   })
   if (status !== 201) throw new Error(text)
@@ -53,26 +54,6 @@ async function asWorker<Result>(
   } finally {
     await db.close()
   }
-}
-
-/** The janitor of a later time. */
-export async function resolveLater(api: Pick<TestApi, 'database' | 'vault'>, minutes: number): Promise<void> {
-  await asWorker(api, async (db) => {
-    const now = () => new Date(Date.now() + minutes * 60_000)
-    const sandbox = { environment: 'sandbox', db, now } as const
-    const log = createLog({ level: 'silent', process: 'test' })
-    const providers = { connectors: createConnectors(sandbox), giftCards: createGiftCards(sandbox) }
-    const ctx = {
-      db,
-      vault: api.vault.client(),
-      ...providers,
-      now,
-      newId: realTime.newId,
-      accounts: 'all' as const,
-      log,
-    }
-    await resolveDue(ctx, new AbortController().signal)
-  })
 }
 
 /** What is said twice and not the same, in our books and the providers'. */

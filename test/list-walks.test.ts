@@ -73,6 +73,11 @@ const whole = (table: string, insert: string) => ({
   },
 })
 
+const insertServices = `
+  insert into gift_card_services (merchant_account_id, id, definition_id, display_name, active, fields, secret_names, created_at, updated_at)
+  select 'default', id, 'mock-gift-card', 'x', false, '{}', '{}', moment, moment`
+const giftCardServices = whole('gift_card_services', insertServices)
+
 const scopes: Record<string, { open: () => Promise<Scope>; row: (place: string) => Row }> = {
   listAuditLogs: {
     row: sameId,
@@ -141,6 +146,26 @@ const scopes: Record<string, { open: () => Promise<Scope>; row: (place: string) 
       }
     },
   },
+  listEvents: {
+    row: sameId,
+    async open() {
+      const resource = newId()
+      return {
+        query: `&resource_id=${resource}`,
+        fixed: [],
+        change: {
+          insert: (rows) =>
+            api.database.query(
+              `insert into events (id, merchant_account_id, name, resource_type, resource_id, sequence, target, created_at)
+               select id, 'default', 'buyer.updated', 'buyer', $3, 1, '{}', moment
+               from unnest($1::uuid[], $2::timestamptz[]) as made (id, moment)`,
+              [ids(rows), times(rows), resource],
+            ),
+          remove: (rows) => api.database.query('delete from events where id = any($1)', [ids(rows)]),
+        },
+      }
+    },
+  },
   listPaymentMethods: {
     row: sameId,
     async open() {
@@ -188,6 +213,25 @@ const scopes: Record<string, { open: () => Promise<Scope>; row: (place: string) 
     `insert into anti_fraud_services (merchant_account_id, id, definition_id, display_name, active, reviews_enabled, created_at, updated_at)
      select 'default', id, 'mock-anti-fraud', 'x', false, true, moment, moment`,
   ),
+  listGiftCardServices: {
+    row: sameId,
+    async open() {
+      await api.database.query('delete from gift_cards')
+      return giftCardServices.open()
+    },
+  },
+  listGiftCards: {
+    row: sameId,
+    async open() {
+      const service = newId()
+      await api.database.query(`${insertServices} from (select $1::uuid as id, now() as moment) as made`, [service])
+      return whole(
+        'gift_cards',
+        `insert into gift_cards (merchant_account_id, id, gift_card_service_id, fingerprint, bin, sub_bin, last4, created_at, updated_at)
+         select 'default', id, '${service}', repeat('0', 64), '603500', '000', '1234', moment, moment`,
+      ).open()
+    },
+  },
   listPaymentServiceDefinitions: {
     row: sameId,
     open: async () => ({

@@ -36,7 +36,7 @@ const mayImport: Record<string, readonly string[]> = {
     'platform',
   ],
   store: ['store', 'rules', 'schema', 'idempotency', 'kernel', 'platform'],
-  schema: ['schema', 'rules', 'ports', 'kernel'],
+  schema: ['schema', 'rules', 'ports', 'events', 'kernel'],
   rules: ['rules', 'ports', 'kernel'],
   connectors: ['connectors', 'ports', 'cards', 'kernel', 'platform'],
   ports: ['ports'],

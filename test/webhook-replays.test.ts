@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { idsOf, newId } from '../src/ids.ts'
+import { lastIdOf, newId } from '../src/ids.ts'
 import { useDatabase } from './database.ts'
 import type { KillOrder } from './kill-hook.ts'
 import { insertEvents, insertSubscription } from './webhooks.ts'
@@ -50,7 +50,7 @@ test('a replay whose worker is killed at any place loses no event and tells none
   await database.query(
     `insert into webhook_replays (merchant_account_id, id, subscription_id, from_id, to_id, undelivered_only, created_at, updated_at)
      values ('default', $1, $2, $3, $4, false, now(), now())`,
-    [id, subscriptionId, events[0], idsOf(new Date(Date.now() - 60_000)).last],
+    [id, subscriptionId, events[0], lastIdOf(Date.now() - 60_000)],
   )
   const progress = async () => {
     const [row] = await database.query<{ position: string | null; deliveries: number; is_finished: boolean }>(

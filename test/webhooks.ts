@@ -1,4 +1,4 @@
-import { idsOf, laterBy, newId, timeOfId } from '../src/ids.ts'
+import { firstIdOf, laterBy, newId, timeOfId } from '../src/ids.ts'
 import type { TestDatabase } from './database.ts'
 
 /** Rows of webhooks, past the api: what the worker writes, and what takes days to come about. */
@@ -96,6 +96,6 @@ export async function fillWebhooks(database: Database, account: string): Promise
   await database.query(
     `insert into webhook_replays (merchant_account_id, id, subscription_id, from_id, to_id, undelivered_only, created_at, updated_at)
      values ($1, $2, $3, $4, $4, false, now(), now())`,
-    [account, newId(), subscriptionId, idsOf(new Date()).first],
+    [account, newId(), subscriptionId, firstIdOf(Date.now())],
   )
 }

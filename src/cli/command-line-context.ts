@@ -21,6 +21,8 @@ export function commandLineContext(db: Db, operation: string): Context {
     connectors: new Map(),
     antiFraud: new Map(),
     giftCards: new Map(),
+    instance: '',
+    environment: 'sandbox',
     maxGiftCards: 10,
     clocks: realClocks,
     ...realTime,

@@ -95,4 +95,12 @@ export const eventCatalog = {
 } as const satisfies Record<string, TSchema>
 
 export type EventName = keyof typeof eventCatalog
+export const eventNames = Object.keys(eventCatalog) as EventName[]
+
+/** What an event is about is the first part of its name. */
+export const eventTypes = [...new Set(eventNames.map(typeOf))]
+
+export function typeOf(name: EventName): string {
+  return name.slice(0, name.indexOf('.'))
+}
 export type EventTarget<Name extends EventName> = Static<(typeof eventCatalog)[Name]>

@@ -46,6 +46,8 @@ export interface AppOptions {
   connectors: Connectors
   antiFraud: AntiFraudConnectors
   giftCards: GiftCardConnectors
+  instance: string
+  environment: 'sandbox' | 'production'
   /** How many gift cards one request may name. */
   maxGiftCards: number
   clocks: Clocks
@@ -186,6 +188,8 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
         connectors: options.connectors,
         antiFraud: options.antiFraud,
         giftCards: options.giftCards,
+        instance: options.instance,
+        environment: options.environment,
         maxGiftCards: options.maxGiftCards,
         clocks: options.clocks,
         ...(route.merchantAccount === 'none' ? realTime : options.clocks.of(accounts)),

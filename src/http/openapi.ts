@@ -1,8 +1,10 @@
 import type { TObject, TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { errorTable } from '../errors.ts'
-import { type EventName, eventCatalog } from '../events/catalog.ts'
-import { Constant, DateTime, Enum, Nullable, Uuid } from '../schema.ts'
+import { type EventName, eventNames } from '../events/catalog.ts'
+import { eventSchema } from '../events/envelope.ts'
+import { Constant, Enum, Nullable } from '../schema.ts'
+import { areas } from './areas.ts'
 import {
   accountParameter,
   headerComponents,
@@ -88,35 +90,6 @@ A token with the scope \`embed\` is for a browser or an app: it may call only th
 /** In examples that name other resources. */
 const exampleIds = new Proxy({}, { get: () => '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e' })
 
-/** First segment of the path → heading and what the area is about. */
-const areas: Record<string, [name: string, description: string]> = {
-  'account-updater': ['Account updater', 'Asks the card schemes for newer details of stored cards.'],
-  'anti-fraud-services': ['Anti-fraud services', 'Who is asked about fraud before a payment goes on.'],
-  'api-key-pairs': ['API key pairs', 'The keys whose private halves sign access tokens.'],
-  'audit-logs': ['Audit logs', 'Who changed what, and when.'],
-  buyers: ['Buyers', 'Who pays, and where their goods are sent.'],
-  checkout: [
-    'Checkout sessions',
-    "Card data that goes from the buyer's browser to us, past the merchant's own server.",
-  ],
-  'card-scheme-definitions': ['Card scheme definitions', 'Card schemes with names and icons.'],
-  'gift-cards': ['Gift cards', 'Cards with money of their own: looked up, stored, activated, issued.'],
-  'gift-card-service-definitions': ['Gift card service definitions', 'The providers that gift cards can be with.'],
-  'gift-card-services': ['Gift card services', "A merchant account's own access to a gift card provider."],
-  'merchant-accounts': ['Merchant accounts', 'What every other resource belongs to.'],
-  'payment-methods': ['Payment methods', 'Stored cards: charged again and again, never seen again.'],
-  'payment-service-definitions': ['Payment service definitions', 'The providers that payments can go to.'],
-  'payment-services': ['Payment services', "A merchant account's own access to a provider."],
-  refunds: ['Refunds', 'Money given back.'],
-  'simulator-rules': [
-    'Simulator rules',
-    'What the sandbox does instead of the usual. There is no such thing in production.',
-  ],
-  roles: ['Roles', 'What a key pair or a user may do.'],
-  'three-ds-scenarios': ['3DS scenarios', 'What 3-D Secure says in the sandbox. Not in production.'],
-  transactions: ['Transactions', 'Payments: authorized, captured, voided, refunded.'],
-}
-
 function areaOf({ path }: Route): [name: string, description: string] {
   const area = areas[path.split('/')[1] ?? '']
   if (!area) throw new Error(`the area of ${path} has no description in src/http/openapi.ts`)
@@ -185,9 +158,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
   const paths: Record<string, Json> = {}
   for (const route of routes)
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) }
-  const webhooks = Object.fromEntries(
-    Object.entries(eventCatalog).map(([name, target]) => [name, webhook(name as EventName, target, schema)]),
-  )
+  const webhooks = Object.fromEntries(eventNames.map((name) => [name, webhook(name, schema)]))
   const responses = Object.fromEntries(
     errorResponses.map(([, name, description, body]) => [
       name,
@@ -240,24 +211,14 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
   }
 }
 
-function webhook(name: EventName, target: TSchema, schema: (node: TSchema) => unknown): Json {
-  const event = Type.Object({
-    type: Constant('event'),
-    id: Uuid(),
-    name: Constant(name),
-    created_at: DateTime(),
-    merchant_account_id: Nullable(Type.String()),
-    instance_id: Type.String(),
-    environment: Enum(['sandbox', 'production']),
-    target,
-  })
+function webhook(name: EventName, schema: (node: TSchema) => unknown): Json {
   return {
     post: {
       operationId: name,
       summary: name,
       description: `Sent after \`${name}\` to every subscription that wants it.`,
       security: [],
-      requestBody: { required: true, content: { 'application/json': { schema: schema(event) } } },
+      requestBody: { required: true, content: { 'application/json': { schema: schema(eventSchema(name)) } } },
       responses: { '200': { description: 'Received.' } },
     },
   }

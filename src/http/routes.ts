@@ -6,6 +6,7 @@ import { buyerRoutes } from '../areas/buyers/routes.ts'
 import { shippingDetailsRoutes } from '../areas/buyers/shipping-details/routes.ts'
 import { cardSchemeDefinitionRoutes } from '../areas/card-scheme-definitions/routes.ts'
 import { checkoutRoutes } from '../areas/checkout/routes.ts'
+import { eventRoutes } from '../areas/events/routes.ts'
 import { giftCardServiceDefinitionRoutes } from '../areas/gift-card-service-definitions/routes.ts'
 import { giftCardServiceRoutes } from '../areas/gift-card-services/routes.ts'
 import { giftCardRoutes } from '../areas/gift-cards/routes.ts'
@@ -39,6 +40,7 @@ export const routes: readonly Route[] = [
   ...shippingDetailsRoutes,
   ...cardSchemeDefinitionRoutes,
   ...checkoutRoutes,
+  ...eventRoutes,
   ...giftCardRoutes,
   ...giftCardServiceDefinitionRoutes,
   ...giftCardServiceRoutes,

@@ -132,6 +132,8 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     vault,
     connectors,
     antiFraud: createAntiFraud(config),
+    instance: config.instance,
+    environment: config.environment,
     maxGiftCards: config.maxGiftCards,
     giftCards,
     clocks,

@@ -6,7 +6,9 @@ import { accountOf, bodyOf, goodRequest, makeParams, paramNames, type Property, 
 import type { Ask, Check, Run } from './run.ts'
 
 /** Routes for browsers that name their resources in the body by ids alone, each with the test that says whose they may be. */
-const toldElsewhere: Record<string, string> = {}
+const toldElsewhere: Record<string, string> = {
+  lookUpGiftCardBalances: 'src/areas/gift-cards/browser-tokens.test.ts',
+}
 
 interface Place {
   path: string[]
@@ -29,7 +31,7 @@ function placesIn(schema: Property | undefined, path: string[] = []): Place[] {
 /** A copy with this value at that place. */
 function withValue(body: Json, [first = '', ...rest]: readonly string[], value: string): Json {
   const inner = rest.length === 0 ? value : withValue((body[first] ?? {}) as Json, rest, value)
-  return Array.isArray(body) ? ([...body.with(Number(first), inner)] as unknown as Json) : { ...body, [first]: inner }
+  return Array.isArray(body) ? (body.with(Number(first), inner) as unknown as Json) : { ...body, [first]: inner }
 }
 
 /** Whom the token pins, and whether the request may name somebody: nobody, or somebody else. */

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useApi } from '../../../test/api.ts'
 import { newNumber } from '../../../test/gift-card-provider.ts'
-import { serveGiftCards } from '../../../test/gift-cards.ts'
+import { makeGiftCardService } from '../../../test/gift-cards.ts'
 import { refusal } from '../../../test/payments.ts'
 import type { GiftCard, GiftCardIssuance, GiftCardSummary } from './schema.ts'
 
 const api = useApi()
-beforeAll(() => serveGiftCards(api))
+beforeAll(() => makeGiftCardService(api))
 
 const withKey = (key?: string) => (key === undefined ? {} : { headers: { 'Idempotency-Key': key } })
 const activate = (body: object, key?: string) =>

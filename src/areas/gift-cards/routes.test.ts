@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, useApi } from '../../../test/api.ts'
 import { newNumber } from '../../../test/gift-card-provider.ts'
-import { serveGiftCards } from '../../../test/gift-cards.ts'
+import { makeGiftCardService } from '../../../test/gift-cards.ts'
 import { refusal } from '../../../test/payments.ts'
 import type { GiftCard, GiftCardSummary } from './schema.ts'
 
 const api = useApi()
 let service: string
 beforeAll(async () => {
-  service = await serveGiftCards(api)
+  service = await makeGiftCardService(api)
 })
 
 const inOther = { 'X-Service-Merchant-Account-ID': 'other' }
@@ -100,7 +100,7 @@ describe('a stored gift card', () => {
       expect(body).toMatchObject({ items: [] })
     }
     expect(refusal(await balances([{ id: card.id }], inOther))).toEqual([400, '/items/0/id value_error.unknown'])
-    await serveGiftCards(api, 'other')
+    await makeGiftCardService(api, {}, inOther)
     const named = await store({ ...typed(), buyer_id: buyer.id }, inOther)
     expect(refusal(named)).toEqual([400, '/buyer_id value_error.unknown'])
   })

@@ -76,11 +76,12 @@ export const giftCardRoutes = [
     description:
       'Makes a card usable, with an amount on it or with what it was made with. With `store` it is stored too; otherwise the answer shows a card that is stored nowhere. A provider that does not answer is a 504: send the request again with the same `Idempotency-Key`, and it is asked what became of it.',
     scope: ['gift-cards.write', 'embed'],
+    limited: 'token',
     merchantAccount: 'one',
     idempotent: true,
     body: NewActivation,
     needs: ['gift_card_service_id'],
-    example: () => ({ ...card, amount: 5000, currency: 'EUR' }),
+    example: () => ({ external_identifier: 'order-4711', ...card, amount: 5000, currency: 'EUR' }),
     returns: [201, GiftCard],
     handle: (ctx, { body, idempotencyKey }) => activateGiftCard(ctx, body, idempotencyKey),
   }),

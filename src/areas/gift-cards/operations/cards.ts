@@ -53,7 +53,9 @@ export async function nameCards(
       ctx,
       items.flatMap(({ id }) => id ?? []),
     ),
-    Promise.all(items.map(({ number, pin }) => (number && pin ? fingerprinted(ctx, { number, pin }) : undefined))),
+    Promise.all(
+      items.map(async ({ number, pin }) => (number && pin ? await fingerprinted(ctx, { number, pin }) : undefined)),
+    ),
   ])
   const problems: ErrorDetail[] = []
   const seen = new Set<string>()

@@ -57,7 +57,7 @@ export async function planCapture(
   if (!final && !features.multi_capture) throw unsupported('/final', 'The provider takes one capture; it must be final')
   const left = instrument.authorized_amount - instrument.captured_amount
   // The part of the gift cards is captured first, and whole.
-  const amount = input.amount == null ? left : input.amount - giftCards
+  const amount = typeof input.amount === 'number' ? input.amount - giftCards : left
   if (amount <= 0 && giftCards > 0) {
     throw invalidBody(
       '/amount',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useApi } from '../../../../test/api.ts'
-import { balanceOf, differences, type GiftCard, giftCard, serveGiftCards } from '../../../../test/gift-cards.ts'
+import { balanceOf, differences, type GiftCard, giftCard, makeGiftCardService } from '../../../../test/gift-cards.ts'
 import { card } from '../../../../test/payments.ts'
 import { commandLineContext } from '../../../cli/command-line-context.ts'
 import type { GiftCardConnector, GiftCardConnectors } from '../../../connectors/gift-card.ts'
@@ -61,7 +61,7 @@ const each = <Connector>(connectors: ReadonlyMap<string, Connector>, change: (co
   new Map([...connectors].map(([id, connector]) => [id, change(connector)]))
 
 beforeAll(async () => {
-  await serveGiftCards(api)
+  await makeGiftCardService(api)
   await api.request('POST', '/payment-services', {
     body: {
       display_name: 'Sandbox',

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { walk } from '../../../../test/buyer.ts'
-import { balanceOf, differences, type GiftCard, giftCard, serveGiftCards } from '../../../../test/gift-cards.ts'
+import { balanceOf, differences, type GiftCard, giftCard, makeGiftCardService } from '../../../../test/gift-cards.ts'
 import { card, refusal, usePayments } from '../../../../test/payments.ts'
 
 /* Payments with gift cards, alone and beside another method. */
@@ -9,7 +9,7 @@ const payments = usePayments()
 const { api, pay, paid, act, get, timeline, events } = payments
 const balance = (card: GiftCard) => balanceOf(api, card)
 
-beforeAll(() => serveGiftCards(api))
+beforeAll(() => makeGiftCardService(api))
 
 /** Our books, the card processor's and the gift card provider's. */
 afterEach(async () => expect(await differences(api)).toEqual([]))

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../../errors.ts'
-import { idsOf } from '../../../ids.ts'
+import { firstIdOf, lastIdOf } from '../../../ids.ts'
 
 /** The ids of events from one moment to another. Nothing of the future is replayed: it is delivered when it happens. */
 export function rangeOf(
@@ -7,7 +7,7 @@ export function rangeOf(
   now: Date,
 ): { from_id: string; to_id: string } {
   const to = new Date(created_at_lte ?? now)
-  return { from_id: idsOf(new Date(created_at_gte)).first, to_id: idsOf(to < now ? to : now).last }
+  return { from_id: firstIdOf(Date.parse(created_at_gte)), to_id: lastIdOf(Math.min(to.getTime(), now.getTime())) }
 }
 
 export function replayProblems(
@@ -33,4 +33,4 @@ export function replayProblems(
 const settledAfterMs = 30_000
 
 /** The last id behind which no event can still appear. */
-export const settledUpTo = (now: Date) => idsOf(new Date(now.getTime() - settledAfterMs)).last
+export const settledUpTo = (now: Date) => lastIdOf(now.getTime() - settledAfterMs)
