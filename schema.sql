@@ -1540,6 +1540,8 @@ CREATE TABLE public.webhook_subscriptions (
     active boolean NOT NULL,
     event_names text[],
     authentication jsonb,
+    secret_name text,
+    previous_secret_name text,
     rotating_until timestamp(3) with time zone,
     creator_id uuid,
     creator_name text NOT NULL,

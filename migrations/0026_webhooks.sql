@@ -6,8 +6,11 @@ create table webhook_subscriptions (
   url                 text not null check (length(url) between 1 and 2048),
   active              boolean not null,
   event_names         text[], -- null: all
-  authentication      jsonb, -- kind and what is no secret of it; secrets are in the vault under this id
-  rotating_until      timestamptz(3), -- the secret before the active one signs too until then
+  authentication      jsonb, -- kind, what is no secret of it, and the names of its secrets in the vault under this id
+  -- Names too: each secret has its own, so that the row alone says which is active, whoever dies halfway through a change.
+  secret_name          text,
+  previous_secret_name text,
+  rotating_until       timestamptz(3), -- the previous secret signs too until then
   creator_id          uuid, -- null: the command line
   creator_name        text not null,
   creator_thumbprint  text,

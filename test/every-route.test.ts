@@ -147,6 +147,7 @@ describe('the checks', () => {
       instance: 'test',
       environment: 'sandbox',
       maxGiftCards: 10,
+      checkTarget: () => undefined,
       clocks: realClocks,
       log: createLog({ level: 'silent', process: 'test' }),
       metrics: { observeRequest: () => undefined },

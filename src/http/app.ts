@@ -50,6 +50,7 @@ export interface AppOptions {
   environment: 'sandbox' | 'production'
   /** How many gift cards one request may name. */
   maxGiftCards: number
+  checkTarget: Context['checkTarget']
   clocks: Clocks
   log: Log
   metrics: HttpMetrics
@@ -191,6 +192,7 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
         instance: options.instance,
         environment: options.environment,
         maxGiftCards: options.maxGiftCards,
+        checkTarget: options.checkTarget,
         clocks: options.clocks,
         ...(route.merchantAccount === 'none' ? realTime : options.clocks.of(accounts)),
         log: options.log,

@@ -34,6 +34,7 @@ const settingNames = [
   'privateHost',
   'privatePort',
   'headerPrefix',
+  'webhookLoopback',
   'logLevel',
   'drainDelayMs',
   'shutdownTimeoutMs',
