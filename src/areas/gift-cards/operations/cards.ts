@@ -52,7 +52,11 @@ export async function nameCards(
       ctx,
       items.flatMap(({ id }) => id ?? []),
     ),
-    Promise.all(items.map(({ number, pin }) => (number && pin ? fingerprinted(ctx, { number, pin }) : undefined))),
+    Promise.all(
+      items.map(async ({ number, pin }) =>
+        number === undefined || pin === undefined ? undefined : fingerprinted(ctx, { number, pin }),
+      ),
+    ),
   ])
   const problems: ErrorDetail[] = []
   const seen = new Set<string>()
