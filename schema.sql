@@ -423,6 +423,17 @@ ALTER TABLE ONLY public.checkout_sessions FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.checkout_sessions OWNER TO florin_migrate;
 
+CREATE UNLOGGED TABLE public.embed_uses (
+    asked_at timestamp with time zone NOT NULL,
+    allowed boolean NOT NULL,
+    subject bytea NOT NULL,
+    times timestamp with time zone[] NOT NULL,
+    CONSTRAINT embed_uses_subject_check CHECK ((length(subject) = 32))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02');
+
+ALTER TABLE public.embed_uses OWNER TO florin_migrate;
+
 CREATE TABLE public.enrolments (
     merchant_account_id text NOT NULL,
     payment_method_id uuid NOT NULL,
@@ -1416,6 +1427,9 @@ ALTER TABLE ONLY public.checkout_sessions
 ALTER TABLE ONLY public.checkout_sessions
     ADD CONSTRAINT checkout_sessions_pkey PRIMARY KEY (merchant_account_id, id);
 
+ALTER TABLE ONLY public.embed_uses
+    ADD CONSTRAINT embed_uses_pkey PRIMARY KEY (subject);
+
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_id_unique UNIQUE (id);
 
@@ -2054,6 +2068,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.card_bins TO florin_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.checkout_sessions TO florin_api;
 GRANT SELECT,DELETE ON TABLE public.checkout_sessions TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.embed_uses TO florin_api;
+GRANT SELECT,DELETE ON TABLE public.embed_uses TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.enrolments TO florin_api;
 GRANT SELECT,UPDATE ON TABLE public.enrolments TO florin_worker;

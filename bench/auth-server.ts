@@ -33,6 +33,8 @@ const anybody = Promise.resolve({
   tokenId: null,
   scopes: new Set(allScopes),
   reach: ['default'],
+  pins: null,
+  checkoutSessionId: null,
 })
 const app = buildApp({
   routes,
@@ -40,6 +42,8 @@ const app = buildApp({
   pages: [],
   authenticate: isOpen ? () => anybody : authenticate,
   accounts: { exists: async () => true, fallback: async () => 'default' },
+  buyers: { idOf: async () => undefined },
+  limiter: async () => ({}),
   cursors: createCursorCodec([Buffer.alloc(32, 1)]),
   db,
   vault: connectVault({ url: 'unix:/nowhere' }),

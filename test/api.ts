@@ -76,6 +76,7 @@ export function apiConfig(databaseUrl: string, overrides: Partial<ApiConfig> = {
     cursorKeys: new Secret(randomBytes(32).toString('base64')),
     verifyConcurrency: 1,
     maxGiftCards: 10,
+    embedLimit: 50,
     logLevel: 'debug',
     drainDelayMs: 0,
     shutdownTimeoutMs: 10_000,

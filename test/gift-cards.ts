@@ -15,6 +15,7 @@ export const giftCard = (balance: number) => ({
 
 export type GiftCard = ReturnType<typeof giftCard>
 
+/** Gift cards of an account need a service that is active. */
 export async function makeGiftCardService(
   api: Pick<TestApi, 'request'>,
   change: object = {},

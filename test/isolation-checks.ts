@@ -76,7 +76,7 @@ export async function buildWorld(api: TestApi): Promise<World> {
     }
     await afterDays(api, made.get('/transactions')?.get(account) ?? '', 2, { [accountHeader]: account })
     await payForReview(api, made, account)
-    await payByGiftCard(api, account)
+    await payWithGiftCard(api, account)
     await sendBuyersAway(api, account)
     await rememberListed(api, made, account)
   }
@@ -93,10 +93,15 @@ async function payForReview(api: TestApi, made: World['made'], account: string):
   await succeed(api, 'POST', '/transactions', { headers, body: { ...example, buyer } })
 }
 
-async function payByGiftCard(api: TestApi, account: string): Promise<void> {
-  const gift_cards = [{ ...giftCard(500), amount: 500 }]
-  const body = { amount: 500, currency: 'EUR', country: 'DE', intent: 'capture', gift_cards }
-  await succeed(api, 'POST', '/transactions', { headers: { [accountHeader]: account }, body })
+/** A stored one, so that the payment names it. */
+async function payWithGiftCard(api: TestApi, account: string): Promise<void> {
+  const headers = { [accountHeader]: account }
+  const { body: stored } = await succeed(api, 'POST', '/gift-cards', { headers, body: giftCard(500) })
+  const gift_cards = [{ id: stored['id'], amount: 500 }]
+  await succeed(api, 'POST', '/transactions', {
+    headers,
+    body: { amount: 500, currency: 'EUR', country: 'DE', gift_cards },
+  })
 }
 
 /** What no example does: buyers who are asked, and a message of the provider. */

@@ -35,6 +35,8 @@ export function commandLineContext(db: Db, operation: string): Context {
       tokenId: null,
       scopes: new Set(allScopes),
       reach: 'all',
+      pins: null,
+      checkoutSessionId: null,
     },
     accounts: 'all',
   }

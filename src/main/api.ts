@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { loadSigningKey, touchKeyPairs } from '../areas/api-key-pairs/operations.ts'
+import { findBuyerByReference } from '../areas/buyers/operations.ts'
 import { loadClocks } from '../areas/merchant-accounts/clock/operations.ts'
 import {
   getMerchantAccount,
@@ -15,6 +16,7 @@ import { buildApp } from '../http/app.ts'
 import { createAuthenticator } from '../http/authenticate.ts'
 import { createCursorCodec } from '../http/cursor.ts'
 import { createKeyRing } from '../http/key-ring.ts'
+import { createLimiter } from '../http/limiter.ts'
 import { createAccountDirectory } from '../http/merchant-account.ts'
 import { routes } from '../http/routes.ts'
 import { loadStaticFiles } from '../http/static-files.ts'
@@ -25,7 +27,9 @@ import { createLog, type Log } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { connect } from '../platform/postgres.ts'
 import { startPrivateServer } from '../platform/private-server.ts'
+import { windowSeconds } from '../platform/uses.ts'
 import { connectVault, vaultOptions } from '../vault/client.ts'
+import { countUse } from './count-use.ts'
 import { databaseProblems, runProcess } from './lifecycle.ts'
 import { returnPages } from './return-pages.ts'
 
@@ -44,6 +48,7 @@ const settingNames = [
   'cursorKeys',
   'verifyConcurrency',
   'maxGiftCards',
+  'embedLimit',
   'logLevel',
   'drainDelayMs',
   'shutdownTimeoutMs',
@@ -112,6 +117,11 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
       exists: (id) => merchantAccountExists(db, id),
       oldest: () => oldestMerchantAccount(db),
     }),
+    buyers: {
+      idOf: async (accounts, externalIdentifier) =>
+        (await findBuyerByReference({ db, accounts }, { externalIdentifier }))?.id,
+    },
+    limiter: createLimiter({ count: countUse(db, config.embedLimit), limit: config.embedLimit, windowSeconds }),
     cursors: createCursorCodec(
       config.cursorKeys
         .reveal()

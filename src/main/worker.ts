@@ -13,6 +13,7 @@ import { sandboxAccountUpdater } from '../connectors/sandbox/account-updater.ts'
 import { createNotificationSender } from '../connectors/sandbox/notifications.ts'
 import { partitionUpkeep } from '../jobs/partitions.ts'
 import { startRunner } from '../jobs/runner.ts'
+import { sweepUses } from '../jobs/sweep-uses.ts'
 import { byEveryClock } from '../jobs/time-rule.ts'
 import { type Config, loadConfig } from '../platform/config.ts'
 import { createLog, type Log } from '../platform/log.ts'
@@ -91,6 +92,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
       partitionUpkeep({ auditMonths: config.auditRetentionMonths, eventMonths: config.eventRetentionMonths }),
       ...timeRules.map(byEveryClock),
       sweepNumbers(vault),
+      sweepUses,
       replaceDeclinedCard(vault),
       // Production needs a contract with the schemes; until a connector speaks to them, only the sandbox answers.
       ...(isSandbox

@@ -112,6 +112,16 @@ export const settings = {
     }),
     { env: 'FLORIN_MAX_GIFT_CARDS', for: ['api'] },
   ),
+  embedLimit: setting(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 50,
+      description:
+        'Requests that one browser token, or the fields of one checkout session, may make within any 60 seconds. Tokens of servers are not limited.',
+    }),
+    { env: 'FLORIN_EMBED_LIMIT', for: ['api'] },
+  ),
   logLevel: setting(
     Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
       default: 'info',

@@ -43,6 +43,7 @@ export const giftCardRoutes = [
     description:
       'The active gift card service is asked whether the card is good. Number and PIN are encrypted by the vault and never shown again. A buyer has a card once, and 10 at most. What the provider refuses is a 400 whose `type` is `value_error.` and the error code.',
     scope: ['gift-cards.write', 'embed'],
+    limited: 'token',
     merchantAccount: 'one',
     body: NewGiftCard,
     needs: ['gift_card_service_id'],
@@ -58,6 +59,7 @@ export const giftCardRoutes = [
     description:
       'Stored cards and others, in one list; the answer has their order. A card that cannot be looked up is an item with `balance_error_code`, and so is one whose provider takes longer than five seconds. The same card twice is refused.',
     scope: ['gift-cards.read', 'embed'],
+    limited: 'token',
     merchantAccount: 'one',
     body: BalancesRequest,
     needs: ['gift_card_service_id'],

@@ -4,9 +4,9 @@ import type { Static } from 'typebox'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { apiConfig, send } from '../../../test/api.ts'
 import { walk } from '../../../test/buyer.ts'
-import { makePayments } from '../../../test/every-state.ts'
+import { makePayments, testCards } from '../../../test/every-state.ts'
+import { giftCard, makeGiftCardService } from '../../../test/gift-cards.ts'
 import { card, usePayments } from '../../../test/payments.ts'
-import { type Redeemed, redeem } from '../../../test/redemptions.ts'
 import { afterDays } from '../../../test/statements.ts'
 import { newId } from '../../ids.ts'
 import { startApi } from '../../main/api.ts'
@@ -59,6 +59,7 @@ const looks: Record<string, Look> = {
   used_3ds: ({ three_d_secure }) => three_d_secure !== null,
   has_refunds: ({ refunded_amount }) => refunded_amount > 0,
   has_settlements: ({ settled }) => settled,
+  has_gift_card_redemptions: ({ gift_card_redemptions }) => gift_card_redemptions.length > 0,
 }
 const ranges: Record<
   string,
@@ -72,8 +73,7 @@ const ranges: Record<
   updated_at_lte: [({ updated_at }) => updated_at, (value, bound) => value <= bound],
 }
 const nobodyHas = ['payment_link_id', 'reauthorized_from_transaction_id', 'ip_address']
-const giftCardFilters = ['gift_card_id', 'gift_card_last4', 'has_gift_card_redemptions']
-const testedApart = ['search', 'buyer_search', 'metadata', ...giftCardFilters, ...nobodyHas]
+const testedApart = ['search', 'buyer_search', 'metadata', 'gift_card_id', 'gift_card_last4', ...nobodyHas]
 
 beforeAll(async () => {
   const service = await payments.makeService({
@@ -97,6 +97,8 @@ beforeAll(async () => {
     metadata: { order: '1', 'odd key': 'a=b&c' },
   })
   await pay({ buyer_external_identifier: 'Buyer-1', amount: 1, metadata: { order: '1', other: '' } })
+  await makeGiftCardService(api)
+  await pay({ gift_cards: [{ ...giftCard(500), amount: 500 }] })
   await pay({ buyer: { billing_details: { email_address: 'guest@example.com' } }, currency: 'USD', country: 'US' })
   await pay({
     payment_method: { method: 'id', id: stored.id },
@@ -217,62 +219,63 @@ test('what no payment has yet finds nothing', async () => {
   for (const name of nobodyHas) expect(await find(`&${name}=0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e`)).toEqual([])
 })
 
-/** Within the walls of the api, as it would write them itself. */
-async function redeemAsApi(id: string, redemptions: readonly Redeemed[]): Promise<void> {
-  const client = new pg.Client({ connectionString: api.database.url('florin_api') })
-  await client.connect()
-  try {
-    await client.query("begin; set local florin.accounts = 'default'")
-    await redeem((text, values) => client.query(text, values), id, redemptions)
-    await client.query('commit')
-  } finally {
-    await client.end()
-  }
-}
+const ending = (last4: string, balance: number) => ({
+  ...giftCard(balance),
+  number: `${giftCard(0).number.slice(0, -4)}${last4}`,
+})
 
 test('a payment is found by any gift card that was to pay, whatever became of it, and once', async () => {
-  const [stored, other] = [newId(), newId()]
-  const [first, second, without] = [(await pay()).body.id, (await pay()).body.id, (await pay()).body.id]
-  await redeemAsApi(first, [
-    { gift_card_id: stored, last4: '1111', status: 'failed' },
-    { gift_card_id: null, last4: '1111', status: 'succeeded' },
-  ])
-  await redeemAsApi(second, [
-    { gift_card_id: null, last4: '1111', status: 'skipped' },
-    { gift_card_id: other, last4: '2222', status: 'created' },
-  ])
-  expect(await find(`&gift_card_id=${stored}`)).toEqual([first])
-  expect(await find(`&gift_card_id=${other}`)).toEqual([second])
+  const storeGiftCard = async (last4: string, balance: number) => {
+    const { text, body } = await api.request<{ id: string }>('POST', '/gift-cards', { body: ending(last4, balance) })
+    expect(body.id, text).toEqual(expect.any(String))
+    return body.id
+  }
+  const statuses = async (change: object) => {
+    const { text, body } = await pay({ amount: 2000, ...change })
+    const { id, gift_card_redemptions: redemptions } = body as unknown as Shown
+    return { id, statuses: redemptions.map(({ status }) => status), text }
+  }
+  const [rich, poor] = [await storeGiftCard('1111', 500), await storeGiftCard('2222', 10)]
+  const paid = await statuses({
+    gift_cards: [
+      { id: rich, amount: 100 },
+      { ...ending('1111', 500), amount: 100 },
+    ],
+  })
+  const failed = await statuses({
+    gift_cards: [
+      { ...ending('1111', 500), amount: 100 },
+      { id: poor, amount: 100 },
+    ],
+  })
+  const skipped = await statuses({
+    payment_method: card(testCards.declined),
+    gift_cards: [{ ...ending('3333', 500), amount: 100 }],
+  })
+  expect(paid.statuses, paid.text).toEqual(['succeeded', 'succeeded'])
+  expect(failed.statuses, failed.text).toContain('failed')
+  expect(skipped.statuses, skipped.text).toEqual(['skipped'])
+  expect(await find(`&gift_card_id=${rich}`)).toEqual([paid.id])
+  expect(await find(`&gift_card_id=${poor}`)).toEqual([failed.id])
   expect(await find(`&gift_card_id=${newId()}`)).toEqual([])
-  expect(await find('&gift_card_last4=1111')).toEqual([second, first])
-  expect(await find('&gift_card_last4=2222')).toEqual([second])
-  expect(await find('&gift_card_last4=3333')).toEqual([])
-  expect(await find(`&gift_card_id=${other}&gift_card_last4=1111`)).toEqual([second])
-  expect(await find(`&gift_card_id=${stored}&gift_card_last4=2222`)).toEqual([])
-  expect(await find('&has_gift_card_redemptions=true')).toEqual([second, first])
-  expect(await find('&has_gift_card_redemptions=true&gift_card_last4=2222')).toEqual([second])
-  expect(await find('&has_gift_card_redemptions=false&gift_card_last4=2222')).toEqual([])
-  const others = await find('&has_gift_card_redemptions=false')
-  expect(others).toEqual((await find('')).filter((id) => id !== first && id !== second))
-  expect(others).toContain(without)
+  expect(await find('&gift_card_last4=1111')).toEqual([failed.id, paid.id])
+  expect(await find('&gift_card_last4=2222')).toEqual([failed.id])
+  expect(await find('&gift_card_last4=3333')).toEqual([skipped.id])
+  expect(await find('&gift_card_last4=4444')).toEqual([])
+  expect(await find(`&gift_card_id=${poor}&gift_card_last4=1111`)).toEqual([failed.id])
+  expect(await find(`&gift_card_id=${rich}&gift_card_last4=2222`)).toEqual([])
+  expect(await find('&has_gift_card_redemptions=true&gift_card_last4=3333')).toEqual([skipped.id])
+  expect(await find('&has_gift_card_redemptions=false&gift_card_last4=3333')).toEqual([])
 })
 
 test('has_refunds counts what only a gift card gave back', async () => {
-  const { body } = await pay({ intent: 'capture' })
-  await redeemAsApi(body.id, [{ gift_card_id: null, last4: '4444', status: 'succeeded' }])
-  const ask = (wanted: boolean) => find(`&gift_card_last4=4444&has_refunds=${wanted}`)
-  expect([await ask(true), await ask(false)]).toEqual([[], [body.id]])
-  await api.database.query(
-    `with refund as (
-      insert into refunds (merchant_account_id, transaction_id, id, instrument, gift_card_redemption_id, amount, currency, status, creator_name, version,
-        created_at, updated_at)
-      select merchant_account_id, transaction_id, id, position, id, amount, 'EUR', 'succeeded', 'test', 1, created_at, created_at
-      from gift_card_redemptions where transaction_id = $1 returning transaction_id, amount
-    )
-    update transactions set refunded_amount = refunded_amount + refund.amount from refund where id = transaction_id`,
-    [body.id],
-  )
-  expect([await ask(true), await ask(false)]).toEqual([[body.id], []])
+  const { body } = await pay({ amount: 2000, intent: 'capture', gift_cards: [{ ...ending('5555', 500), amount: 100 }] })
+  const [redemption] = (body as unknown as Shown).gift_card_redemptions
+  const ask = async () =>
+    Promise.all(['true', 'false'].map((wanted) => find(`&gift_card_last4=5555&has_refunds=${wanted}`)))
+  expect(await ask()).toEqual([[], [body.id]])
+  await act(`/transactions/${body.id}/refunds`, { target_type: 'gift-card-redemption', target_id: redemption?.id })
+  expect(await ask()).toEqual([[body.id], []])
 })
 
 test('PostgreSQL writes any text into a list as JSON.stringify would', async () => {

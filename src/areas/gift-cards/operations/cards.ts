@@ -1,11 +1,12 @@
 import type { GiftCardToCharge } from '../../../connectors/gift-card.ts'
 import { accountOf, type Context } from '../../../context.ts'
+import { speaksFor } from '../../../embed.ts'
 import type { ErrorDetail } from '../../../errors.ts'
 import { giftCardNumberField, type SecretReference } from '../../../vault/client.ts'
-import { problem } from '../rules.ts'
+import { partsOf, problem } from '../rules.ts'
 import { addUses, findExisting, findRows, type GiftCardRow } from '../store/cards.ts'
 
-export type { GiftCardRow }
+export { type GiftCardRow, partsOf }
 
 const pinField = 'gift_card_pin'
 
@@ -38,7 +39,7 @@ interface CardReference {
 
 /** Finds the cards of a list, in its order, and what is wrong with the list. With problems some cards are missing. */
 export async function nameCards(
-  ctx: Pick<Context, 'db' | 'accounts' | 'vault' | 'maxGiftCards'>,
+  ctx: Pick<Context, 'db' | 'accounts' | 'vault' | 'caller' | 'maxGiftCards'>,
   items: readonly CardReference[],
   at: string,
 ): Promise<{ cards: NamedCard[]; problems: ErrorDetail[] }> {
@@ -62,7 +63,8 @@ export async function nameCards(
   const seen = new Set<string>()
   const cards = items.flatMap(({ id }, index): NamedCard[] => {
     const card = typed[index]
-    const row = rows.find((one) => one.id === id)
+    // A browser's token is good for the cards of its own buyer.
+    const row = rows.find((one) => one.id === id && speaksFor(ctx.caller, one.buyer_id))
     const fingerprint = (card ?? row)?.fingerprint
     const pointer = `${at}/${index}/${card ? 'number' : 'id'}`
     if (fingerprint === undefined) problems.push(problem(pointer, 'unknown', 'There is no such gift card'))

@@ -33,7 +33,7 @@ import { firstStatementAt } from '../statements/operations/ingest.ts'
 import { recordIntent } from './record.ts'
 import { renderTransaction } from './render.ts'
 import { finishKey } from './resolve.ts'
-import { openPayment, sessionConflict } from './session.ts'
+import { claimProblem, openPayment, sessionConflict, usedSession } from './session.ts'
 
 /** Charges a card, or reserves the money on it. */
 export async function createTransaction(
@@ -44,10 +44,13 @@ export async function createTransaction(
   const merchantAccountId = accountOf(ctx)
   const finish = (row: KeyRow) => finishKey(ctx, row, { operation: ctx.operation, key: idempotencyKey ?? '' }, 201)
   const keyOf = (fingerprint: string | null, giftCards: readonly (string | null)[]) =>
-    idempotencyKey === undefined ? null : newKey(ctx, idempotencyKey, fingerprinted(request, fingerprint, giftCards))
+    idempotencyKey === undefined
+      ? null
+      : newKey(ctx, idempotencyKey, fingerprinted(ctx, request, { fingerprint, giftCards }))
   const opened = await openPayment(ctx, request)
   // A session is not what it was when this was asked for first, not least because it was: the answer comes before any refusal.
-  const sessionKey = request.payment_method?.method === 'checkout-session' ? keyOf(null, []) : null
+  const paysBySession = request.payment_method?.method === 'checkout-session'
+  const sessionKey = paysBySession ? keyOf(null, []) : null
   const repeated = sessionKey && (await findAnswer(ctx, sessionKey, finish))
   if (repeated) return repeated
   if (opened.refusal) throw opened.refusal
@@ -137,7 +140,7 @@ export async function createTransaction(
   const recorded = await recordIntent(ctx, recording, { storing, session, approval, redemptions })
   if (recorded === 'key taken' && key) return repeatAnswer(ctx, key, finish)
   if (recorded === 'session used') {
-    throw sessionConflict('The checkout session was used already, or changed while this payment was made')
+    throw paysBySession ? sessionConflict(usedSession) : new ValidationFailure([claimProblem(usedSession)])
   }
 
   if (!attempt) return new Rendered(renderTransaction(row))
@@ -157,7 +160,7 @@ export async function createTransaction(
       asyncCapture: (input.async_capture ?? false) && instrument.card !== null && !hasGiftCards,
       // Not before the session is this payment's own: another one would go without its code.
       card:
-        session && instrument.card
+        session && paysBySession && instrument.card
           ? { ...instrument.card, securityCode: await takeSecurityCode(ctx, session.id) }
           : instrument.card,
       buyer: { ...buyer.contact, postalCode: buyer.contact.postalCode ?? session?.postalCode ?? null },
@@ -199,15 +202,20 @@ async function findEnrolled(
   })
 }
 
-/** The request without what must not be kept: numbers by their fingerprints, which have a key, and no security code or PIN. */
+/**
+ * The request without what must not be kept: numbers by their fingerprints, which have a key, and no security code or PIN. In another checkout
+ * session it is another request.
+ */
 function fingerprinted(
+  { caller }: Context,
   input: NewTransaction,
-  fingerprint: string | null,
-  giftCards: readonly (string | null)[],
+  { fingerprint, giftCards }: { fingerprint: string | null; giftCards: readonly (string | null)[] },
 ): unknown {
   const { payment_method: method, gift_cards: cards, ...rest } = input
+  const session = caller.checkoutSessionId === null ? {} : { checkout_session_id: caller.checkoutSessionId }
   const gift_cards = cards?.map(({ id, amount }, index) => ({ id, amount, number: giftCards[index] }))
-  if (!method) return { ...rest, gift_cards }
+  if (!method) return { ...rest, ...session, gift_cards }
   const { security_code: _code, ...kept } = { security_code: undefined, ...method }
-  return { ...rest, gift_cards, payment_method: 'number' in kept ? { ...kept, number: fingerprint } : kept }
+  const payment_method = 'number' in kept ? { ...kept, number: fingerprint } : kept
+  return { ...rest, ...session, gift_cards, payment_method }
 }

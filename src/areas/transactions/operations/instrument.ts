@@ -1,6 +1,7 @@
 import { cardProblems, describeCard } from '../../../cards/describe.ts'
 import type { CardToCharge } from '../../../connectors/payment.ts'
 import { accountOf, type Context } from '../../../context.ts'
+import { speaksFor } from '../../../embed.ts'
 import type { Problem } from '../../../sourcing.ts'
 import type { Buyer } from '../../buyers/schema.ts'
 import { findStoredMethod } from '../../payment-methods/operations/cards.ts'
@@ -123,10 +124,12 @@ async function newCard(ctx: Context, method: CardToPay, store: boolean): Promise
 
 async function stored(ctx: Context, method: StoredToPay): Promise<Instrument> {
   const merchantAccountId = accountOf(ctx)
-  const [row, number] = await Promise.all([
+  const [found, number] = await Promise.all([
     findStoredMethod(ctx, method.id),
     ctx.vault.readCard({ merchantAccountId, id: method.id }),
   ])
+  // To a browser the methods of other buyers are not there.
+  const row = found && speaksFor(ctx.caller, found.buyer_id) ? found : undefined
   const isCard = row === undefined || row.method === 'card'
   const enrolment =
     row?.payment_service_id && row.enrolment ? { serviceId: row.payment_service_id, reference: row.enrolment } : null

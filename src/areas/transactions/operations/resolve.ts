@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts'
 import { notFound } from '../../../errors.ts'
 import { type KeyRow, storeAnswer } from '../../../idempotency/store.ts'
 import { Rendered } from '../../../rendered.ts'
+import { failpoint } from '../../../platform/failpoint.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { findStoredMethod } from '../../payment-methods/operations/cards.ts'
 import { replaceDeclined } from '../../payment-methods/operations/replace.ts'
@@ -65,6 +66,7 @@ export async function resolveAttempt(
   const outcome: FollowUpOutcome = await ask(ctx, service, (connector, signal) =>
     connector.sync({ service: service.access, reference: attempt.id, signal }),
   )
+  await failpoint('resolve: provider answered')
   if (outcome.result === 'redirect') return waitForBuyer(ctx, attempt, service, outcome)
   if (outcome.result === 'unknown' || outcome.result === 'pending') {
     const accounts = [attempt.merchant_account_id]

@@ -1,22 +1,14 @@
 import { nextCheckMs } from '../../../asking.ts'
-import type { Outcome, ThreeDSecureOutcome } from '../../../connectors/payment.ts'
-import type { EventName } from '../../../events/catalog.ts'
+import type { Outcome } from '../../../connectors/payment.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import type { TransactionPaymentMethod, TransactionPaymentService } from '../schema/transaction.ts'
 import { giftCardAmount, mainAmount } from '../redemptions/rules.ts'
 import type { GiftCardRedemption } from '../redemptions/schema.ts'
-import {
-  isRefused,
-  isUndecided,
-  statusesBefore,
-  statusEvents,
-  type TransactionStatus,
-  transactionStatuses,
-} from '../rules.ts'
+import { isRefused, isUndecided, statusesBefore, type TransactionStatus, transactionStatuses } from '../rules.ts'
 import type { AttemptRow, TimelineEntry, TransactionRow } from '../store/rows.ts'
 import type { NextAttempt, Settlement } from '../store/settle.ts'
 import { renderMethod, renderService, renderThreeDSecure, renderTransaction } from './render.ts'
-import { newEvent, timelineEntry, transactionEvent } from './report.ts'
+import { eventsOf, plainErrors, timelineOf } from './settlement-report.ts'
 
 /** What became of a call, also where nobody had to be asked. */
 export type AuthorizationOutcome = Outcome | { result: 'canceled' | 'expired' | 'never_arrived' }
@@ -132,12 +124,6 @@ export function settlementOf(input: SettlementInput): Settlement {
   }
 }
 
-const plainErrors: Partial<Record<AuthorizationOutcome['result'], string>> = {
-  canceled: 'canceled',
-  expired: 'incomplete_buyer_approval',
-  never_arrived: 'service_network_error',
-}
-
 export const nextCall = (now: Date) => new Date(now.getTime() + nextCheckMs(0))
 
 const failover = ({ row, attempt, newId, now }: SettlementInput, next: UsableService): NextAttempt => ({
@@ -175,7 +161,9 @@ function decide({ row, outcome, next }: SettlementInput): Decision {
     return { status: row.status, attemptState: 'done', result: outcome.result === 'declined' ? 'declined' : 'failed' }
   }
   // The authorization stands; only the charge that was to follow it did not happen.
-  const stands = row.status === 'capture_pending' || ('isAuthorized' in outcome && outcome.isAuthorized)
+  const stands =
+    row.gift_card_redemptions === null &&
+    (row.status === 'capture_pending' || ('isAuthorized' in outcome && outcome.isAuthorized))
   const refusal = stands ? 'authorization_succeeded' : undefined
   switch (outcome.result) {
     case 'approved':
@@ -240,98 +228,4 @@ function captureOf({ row, attempt, outcome, now }: SettlementInput, after: Trans
     status: refused?.result ?? ('failed' as const),
     error_code: refused?.errorCode ?? 'service_network_error',
   }
-}
-
-function timelineOf(
-  { row, attempt, outcome, newId, rejected }: SettlementInput,
-  after: TransactionRow,
-  moves: boolean,
-  capture: ReturnType<typeof captureOf>,
-) {
-  const codes = {
-    status: outcome.result,
-    payment_service_id: row.payment_service_id,
-    attempt_id: attempt.id,
-    error_code: 'errorCode' in outcome ? outcome.errorCode : (plainErrors[outcome.result] ?? null),
-    raw_response_code: 'rawCode' in outcome ? outcome.rawCode : null,
-    raw_response_description: 'rawDescription' in outcome ? outcome.rawDescription : null,
-  }
-  // The charge comes after gift cards have paid.
-  const isOnlyReserved = row.gift_card_redemptions !== null && attempt.subject_id === null
-  const isOnlyCapture = capture?.status === 'declined' || capture?.status === 'failed'
-  const name = isOnlyCapture
-    ? `${prefix}-capture-${capture.status}`
-    : responseNames[outcome.result]?.[isOnlyReserved ? 'authorize' : row.intent]
-  const authentication =
-    after.three_d_secure !== row.three_d_secure && 'threeDSecure' in outcome ? outcome.threeDSecure : undefined
-  return [
-    ...(authentication
-      ? [
-          timelineEntry({ newId }, row.id, authenticationName(authentication), {
-            ...authentication,
-            response_data: undefined,
-          }),
-        ]
-      : []),
-    ...(rejected ?? (name ? [timelineEntry({ newId }, row.id, name, codes)] : [])),
-    ...(moves
-      ? [timelineEntry({ newId }, row.id, 'transaction-updated-status', { from: row.status, to: after.status })]
-      : []),
-  ]
-}
-
-const authenticationName = ({ status }: ThreeDSecureOutcome) => authenticationNames[status ?? 'asked']
-const authenticationNames = {
-  asked: 'three-d-secure-authentication-request',
-  complete: 'three-d-secure-success',
-  declined: 'three-d-secure-result-request',
-  cancelled: 'three-d-secure-result-request',
-  error: 'three-d-secure-request-error',
-  setup_error: 'three-d-secure-request-error',
-}
-
-const same = (name: string) => ({ authorize: name, capture: name })
-const prefix = 'payment-connector-response-transaction'
-const responseNames: Partial<Record<AuthorizationOutcome['result'], { authorize: string; capture: string }>> = {
-  approved: { authorize: `${prefix}-authorization-succeeded`, capture: `${prefix}-capture-succeeded` },
-  declined: same(`${prefix}-declined`),
-  failed: same(`${prefix}-authorization-failed`),
-  never_arrived: same(`${prefix}-authorization-failed`),
-  canceled: same(`${prefix}-cancel-succeeded`),
-  expired: same(`${prefix}-authorization-failed`),
-}
-
-export function eventsOf(after: TransactionRow, moves: boolean, capture: Settlement['capture']) {
-  if (!moves) return []
-  const isRefused = capture?.status === 'declined' || capture?.status === 'failed'
-  const name = isRefused ? 'transaction.capture-failed' : statusEvents[after.status]
-  const captureName: EventName | undefined = capture ? `capture.${capture.status}` : undefined
-  return [
-    ...(name ? [transactionEvent(name, after)] : []),
-    ...(capture && captureName
-      ? [
-          newEvent(after.id, captureName, {
-            type: 'capture',
-            id: capture.id,
-            merchant_account_id: after.merchant_account_id,
-            transaction_id: after.id,
-            xid: after.payment_service_transaction_id,
-            currency: after.currency,
-            amount: capture.amount,
-            status: capture.status,
-            final: true,
-            external_identifier: null,
-            error_code: capture.error_code,
-            iso_response_code: null,
-            raw_response_code: after.raw_response_code,
-            raw_response_description: after.raw_response_description,
-            transaction_external_identifier: after.external_identifier,
-            cart_items: null,
-            captured_at: capture.captured_at?.toISOString() ?? null,
-            created_at: after.updated_at.toISOString(),
-            updated_at: after.updated_at.toISOString(),
-          }),
-        ]
-      : []),
-  ]
 }

@@ -128,6 +128,7 @@ export async function settleVoid(
     const now = ctx.now()
     let row: TransactionRow | undefined = await lockOwner(ctx, id)
     const isOurs = await closeFollowUp(ctx, attempt, outcome)
+    await failpoint('void: outcome not yet committed')
     const result = resultOf(outcome)
     if (isOurs && result.status === 'succeeded' && row.gift_card_redemptions !== null) {
       await closeInstrument(ctx.db, ctx.accounts, id)
@@ -160,12 +161,12 @@ export async function settleVoid(
       })
     }
     if (answer) await storeAnswer(ctx.db, ctx.accounts, answer.key, { status: 200, body: answer.render(row) })
-    await failpoint('void: outcome not yet committed')
     return { row, next: null }
   })
   if (!voided.next) return voided.row
   // The gift cards get theirs back after the main method has said yes; until then nothing is voided.
   const row = await reversePayment(system, voided.row, { ...voided.next, checks: 0 }, null)
+  await failpoint('void: answer not yet kept')
   if (answer && row.status === 'authorization_voided') await keepAnswer(system, row, answer)
   return row
 }

@@ -231,7 +231,7 @@ describe('alone', () => {
 describe('what is refused', () => {
   const gift = giftCard(500)
   test.each([
-    ['the same card twice', [using(gift, 100), using(gift, 100)], '/gift_cards/1 value_error.conflict'],
+    ['the same card twice', [using(gift, 100), using(gift, 100)], '/gift_cards/1/number value_error.conflict'],
     ['more than the amount', [using(gift, 3000)], '/gift_cards value_error.range'],
     ['a payment method with nothing to pay', [using(gift, 2000)], '/payment_method value_error.conflict'],
     ['nothing to charge', [using(gift, 0)], '/gift_cards/0/amount value_error.range'],

@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
-import { giftCardErrorCodes } from '../../../connectors/gift-card.ts'
+import { type GiftCardErrorCode, giftCardErrorCodes } from '../../../connectors/gift-card.ts'
 import { Amount } from '../../../purchase.ts'
 import { Body, Constant, Enum, Nullable, optional, Uuid } from '../../../schema.ts'
+
+export type { GiftCardErrorCode }
 
 export const redemptionStatuses = ['created', 'succeeded', 'failed', 'skipped'] as const
 export type RedemptionStatus = (typeof redemptionStatuses)[number]

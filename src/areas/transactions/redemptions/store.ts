@@ -1,8 +1,7 @@
-import type { GiftCardErrorCode } from '../../../connectors/gift-card.ts'
 import { type Accounts, within } from '../../../platform/accounts.ts'
 import { type Db, read } from '../../../platform/postgres.ts'
 import { sql } from '../../../platform/sql.ts'
-import type { RedemptionStatus } from './schema.ts'
+import type { GiftCardErrorCode, RedemptionStatus } from './schema.ts'
 
 export interface RedemptionRow {
   merchant_account_id: string

@@ -61,11 +61,11 @@ export async function isAttemptOpen(
   return open.length > 0
 }
 
-/** What the calls of one request were for, oldest first. */
+/** What the calls of one request were for, oldest first. Its key may have been used before: a day ago, or for something else. */
 export async function findSubjects(
   db: Db,
   accounts: Accounts,
-  { transaction_id, idempotency_key }: Pick<AttemptRow, 'transaction_id' | 'idempotency_key'>,
+  { transaction_id, idempotency_key, since }: Pick<AttemptRow, 'transaction_id' | 'idempotency_key'> & { since: Date },
 ): Promise<string[]> {
   const rows = await read<{ subject_id: string }>(
     db,
@@ -73,7 +73,7 @@ export async function findSubjects(
     (visible) => sql`
       select subject_id from attempts
       where ${visible(sql`merchant_account_id`)} and transaction_id = ${transaction_id} and idempotency_key = ${idempotency_key}
-        and action in ('refund', 'gift-card-refund') order by id`,
+        and created_at >= ${since} and action in ('refund', 'gift-card-refund') order by id`,
   )
   return rows.map(({ subject_id }) => subject_id)
 }

@@ -118,10 +118,11 @@ export async function recordPayments(
       facts as (
         insert into transaction_facts (merchant_account_id, id, amount, currency, country, payment_source, merchant_initiated, is_subsequent_payment,
           method, payment_method_id, payment_method_label, payment_method_scheme, payment_method_country, payment_method_bin,
-          payment_method_fingerprint, checkout_session_id, buyer_id, buyer_external_identifier, buyer_email_address, external_identifier)
+          payment_method_fingerprint, checkout_session_id, buyer_id, buyer_external_identifier, buyer_email_address, external_identifier,
+          has_gift_card_redemptions)
         select merchant_account_id, id, amount, currency, country, payment_source, merchant_initiated, is_subsequent_payment, method,
           payment_method_id, payment_method_label, payment_method_scheme, payment_method_country, payment_method_bin, payment_method_fingerprint,
-          checkout_session_id, buyer_id, buyer_external_identifier, buyer_email_address, external_identifier
+          checkout_session_id, buyer_id, buyer_external_identifier, buyer_email_address, external_identifier, gift_card_redemptions is not null
         from input join recorded using (merchant_account_id, id)
       ),
       ${withMetadata}instruments as (

@@ -68,6 +68,7 @@ export async function settleRest(
       timeline: [line],
     }
     const storedMethodId = await storedWith(ctx, row)
+    await failpoint('capture the rest: outcome not yet committed')
     switch (result.status) {
       case 'succeeded':
         return finishPaid(ctx, end, { key, storedMethodId, captureId })

@@ -7,8 +7,7 @@ import {
   findGiftCardService,
   type UsableGiftCardService,
 } from '../../../gift-card-services/operations/routing.ts'
-import { findGiftCards, type GiftCardRow, readGiftCard } from '../../../gift-cards/operations/cards.ts'
-import { partsOf } from '../../../gift-cards/rules.ts'
+import { nameCards, type NamedCard, partsOf, readGiftCard } from '../../../gift-cards/operations/cards.ts'
 import type { Payment } from '../../schema/create.ts'
 import type { GiftCardToPay } from '../schema.ts'
 import type { RedemptionRow } from '../store.ts'
@@ -50,47 +49,33 @@ export async function planGiftCards(ctx: Context, input: Payment): Promise<Plann
   const cards = input.gift_cards ?? []
   const problems = amountProblems(input, cards)
   if (cards.length === 0) return { ...none, problems }
-  const shapes = cards.flatMap(shapeProblems)
-  if (shapes.length > 0) return { ...none, problems: [...problems, ...shapes] }
-  const [known, fingerprints, active] = await Promise.all([
-    findGiftCards(
-      ctx,
-      cards.flatMap(({ id }) => id ?? []),
-    ),
-    Promise.all(cards.map(({ number }) => (number === undefined ? null : ctx.vault.fingerprintGiftCard(number)))),
-    findActiveGiftCardService(ctx),
-  ])
-  const found = cards.map((card, index) =>
-    planOne(card, index, { known, fingerprint: fingerprints[index] ?? null, active }),
+  const [named, active] = await Promise.all([nameCards(ctx, cards, '/gift_cards'), findActiveGiftCardService(ctx)])
+  const isServed = active !== undefined || named.cards.every(({ row }) => row)
+  if (named.problems.length > 0 || !isServed) {
+    return { ...none, problems: [...problems, ...named.problems, ...(isServed ? [] : [notServed])] }
+  }
+  const redemptions = named.cards.map((card, index) =>
+    redemptionOf(ctx, card, cards[index]?.amount ?? 0, index, active),
   )
-  const planned = found.flatMap(({ plan }) => plan ?? [])
-  const redemptions = planned.map((plan, index) => redemptionOf(ctx, plan, index))
-  const [first] = redemptions
-  const service = first && (await serviceShown(ctx, first, active))
+  const unstored = redemptions.flatMap(({ id }, index) => {
+    const { card } = named.cards[index] ?? {}
+    return card ? ([[id, card]] as const) : []
+  })
   return {
     redemptions,
     amount: total(cards),
-    service: service ?? null,
-    unstored: new Map(
-      redemptions.flatMap(({ id }, index) => (planned[index]?.card ? [[id, planned[index].card]] : [])),
-    ),
-    owners: planned.map(({ buyerId }) => buyerId),
-    fingerprints,
-    problems: [
-      ...problems,
-      ...(cards.length > ctx.maxGiftCards
-        ? [
-            {
-              pointer: '/gift_cards',
-              type: 'value_error.length',
-              message: `Must have at most ${ctx.maxGiftCards} item(s)`,
-            },
-          ]
-        : []),
-      ...found.flatMap(({ problem }) => problem ?? []),
-      ...duplicates(planned),
-    ],
+    service: await serviceShown(ctx, redemptions[0], active),
+    unstored: new Map(unstored),
+    owners: named.cards.map(({ row }) => row?.buyer_id ?? null),
+    fingerprints: named.cards.map(({ card }) => card?.fingerprint ?? null),
+    problems,
   }
+}
+
+const notServed: Problem = {
+  pointer: '/gift_cards',
+  type: 'value_error.unsupported',
+  message: 'No gift card service is active: create one by POST /gift-card-services',
 }
 
 const total = (cards: readonly GiftCardToPay[]) => cards.reduce((sum, { amount }) => sum + amount, 0)
@@ -117,109 +102,40 @@ function amountProblems({ amount, payment_method: method }: Payment, cards: read
   return []
 }
 
-function shapeProblems({ id, number, pin }: GiftCardToPay, index: number): Problem[] {
-  const at = `/gift_cards/${index}`
-  if (id !== undefined) {
-    return (['number', 'pin'] as const)
-      .filter((name) => (name === 'number' ? number : pin) !== undefined)
-      .map((name) => ({
-        pointer: `${at}/${name}`,
-        type: 'value_error.conflict',
-        message: 'A stored gift card is named by its id alone',
-      }))
-  }
-  return [
-    ...(number === undefined
-      ? [
-          {
-            pointer: `${at}/number`,
-            type: 'value_error.missing',
-            message: 'This field is required, or the id of a stored gift card',
-          },
-        ]
-      : []),
-    ...(pin === undefined
-      ? [{ pointer: `${at}/pin`, type: 'value_error.missing', message: 'This field is required' }]
-      : []),
-  ]
-}
-
-interface Plan {
-  index: number
-  amount: number
-  buyerId: string | null
-  /** Null for a stored card. */
-  card: GiftCardToCharge | null
-  row: Pick<RedemptionRow, 'gift_card_service_id' | 'gift_card_id' | 'fingerprint' | 'bin' | 'sub_bin' | 'last4'>
-}
-
-function planOne(
-  { id, number = '', pin = '', amount }: GiftCardToPay,
+function redemptionOf(
+  ctx: Context,
+  { row, card }: NamedCard,
+  amount: number,
   index: number,
-  options: { known: readonly GiftCardRow[]; fingerprint: string | null; active: UsableGiftCardService | undefined },
-): { plan?: Plan; problem?: Problem } {
-  if (id !== undefined) {
-    const stored = options.known.find((card) => card.id === id)
-    const pointer = `/gift_cards/${index}/id`
-    if (!stored) return { problem: { pointer, type: 'value_error.unknown', message: 'There is no such gift card' } }
-    const { gift_card_service_id, fingerprint, bin, sub_bin, last4, buyer_id: buyerId } = stored
-    return {
-      plan: {
-        index,
-        amount,
-        buyerId,
-        card: null,
-        row: { gift_card_service_id, gift_card_id: id, fingerprint, bin, sub_bin, last4 },
-      },
-    }
-  }
-  const { active, fingerprint } = options
-  if (!active || fingerprint === null) {
-    const message = 'No gift card service is active: create one by POST /gift-card-services'
-    return { problem: { pointer: `/gift_cards/${index}`, type: 'value_error.unsupported', message } }
-  }
+  active: UsableGiftCardService | undefined,
+): RedemptionRow {
   return {
-    plan: {
-      index,
-      amount,
-      buyerId: null,
-      card: { number, pin, fingerprint },
-      row: { gift_card_service_id: active.id, gift_card_id: null, fingerprint, ...partsOf(number) },
-    },
+    merchant_account_id: accountOf(ctx),
+    transaction_id: '',
+    id: ctx.newId(),
+    position: index + 1,
+    gift_card_service_id: row?.gift_card_service_id ?? active?.id ?? '',
+    gift_card_id: row?.id ?? null,
+    fingerprint: row?.fingerprint ?? card?.fingerprint ?? '',
+    ...(row ? { bin: row.bin, sub_bin: row.sub_bin, last4: row.last4 } : partsOf(card?.number ?? '')),
+    amount,
+    status: 'created',
+    reversed: false,
+    gift_card_service_redemption_id: null,
+    error_code: null,
+    raw_error_code: null,
+    raw_error_message: null,
+    refunded_amount: 0,
   }
 }
-
-function duplicates(planned: readonly Plan[]): Problem[] {
-  const isRepeated = (plan: Plan) =>
-    planned.some((other) => other.index < plan.index && other.row.fingerprint === plan.row.fingerprint)
-  return planned.filter(isRepeated).map(({ index }) => ({
-    pointer: `/gift_cards/${index}`,
-    type: 'value_error.conflict',
-    message: 'Is the same gift card as an earlier one; name it once, with the whole amount',
-  }))
-}
-
-const redemptionOf = (ctx: Context, { amount, row }: Plan, index: number): RedemptionRow => ({
-  merchant_account_id: accountOf(ctx),
-  transaction_id: '',
-  id: ctx.newId(),
-  position: index + 1,
-  ...row,
-  amount,
-  status: 'created',
-  reversed: false,
-  gift_card_service_redemption_id: null,
-  error_code: null,
-  raw_error_code: null,
-  raw_error_message: null,
-  refunded_amount: 0,
-})
 
 async function serviceShown(
   ctx: Context,
-  { merchant_account_id: merchantAccountId, gift_card_service_id: id }: RedemptionRow,
+  first: RedemptionRow | undefined,
   active: UsableGiftCardService | undefined,
 ): Promise<PlannedGiftCards['service']> {
+  if (!first) return null
+  const { merchant_account_id: merchantAccountId, gift_card_service_id: id } = first
   const service = active?.id === id ? active : await findGiftCardService(ctx, { merchantAccountId, id })
   return service
     ? {

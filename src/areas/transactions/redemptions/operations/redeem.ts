@@ -82,6 +82,7 @@ async function redeemOne(
   const outcome = await askGiftCards(ctx, service, (connector, signal) =>
     connector.redeem({ service: service.access, signal, card, reference: id, amount, currency }),
   )
+  await failpoint('redeem: one provider answered')
   // It may have been charged: it is given back like those that were.
   if (outcome.result === 'unknown') return undefined
   if (outcome.result === 'failed') return failed(id, outcome)
@@ -125,6 +126,7 @@ async function settleRedeemed(
     if (!(await isAttemptOpen(ctx.db, ctx.accounts, { transaction_id: id, id: attemptId }))) return { row, next: null }
     const known = results.filter((result) => result !== undefined)
     await settleRedemptions(ctx.db, ctx.accounts, id, known, ctx.now())
+    await failpoint('redeem: outcome not yet committed')
     const timeline = known.map((result) => lineOf(ctx, id, result))
     const end = { row, main, attemptId, result: 'approved' as const, timeline }
     const refused = known.find(({ status }) => status === 'failed')
@@ -148,7 +150,6 @@ async function settleRedeemed(
       } as const
       return goOn(ctx, end, next, { capture })
     }
-    await failpoint('redeem: outcome not yet committed')
     return finishPaid(ctx, end, { key, storedMethodId, captureId: ctx.newId() })
   })
 }
@@ -174,8 +175,12 @@ export async function giveUp(
     if (!(await isAttemptOpen(ctx.db, ctx.accounts, { transaction_id: id, id: attemptId }))) return { row, next: null }
     const errorCode = 'service_network_error'
     const end = { row, main, attemptId, result: 'failed' as const, errorCode, timeline: [] }
-    return goOn(ctx, end, givingBack(ctx, row, main.authorized_amount), { change: { error_code: errorCode } })
+    const next = givingBack(ctx, row, main.authorized_amount)
+    const step = await goOn(ctx, end, next, { change: { error_code: errorCode } })
+    await failpoint('give up: not yet committed')
+    return step
   })
+  await failpoint('give up: recorded')
   return proceed(system, step, null)
 }
 

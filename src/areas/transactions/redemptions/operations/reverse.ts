@@ -71,6 +71,7 @@ async function reverseOne(ctx: System, redemption: RedemptionRow): Promise<Answe
   const outcome = await askGiftCards(ctx, service, (connector, signal) =>
     connector.reverse({ service: service.access, signal, redemptionReference: redemption.id }),
   )
+  await failpoint('reverse: one provider answered')
   return { redemption, outcome }
 }
 
@@ -82,13 +83,15 @@ async function letGo(
 ): Promise<FollowUpOutcome> {
   const service = await serviceOf(ctx, row)
   if (!service) return { result: 'unknown' }
-  return ask<FollowUpOutcome>(ctx, service, (connector, signal) => {
+  return ask<FollowUpOutcome>(ctx, service, async (connector, signal) => {
     const call = callOf({ row, attempt, service }, signal)
     if (attempt.checks > 0) return connector.sync(call)
     // What could only be charged at once is refunded.
-    return main.captured_amount > 0
+    const outcome = await (main.captured_amount > 0
       ? connector.refund({ ...call, amount: main.captured_amount, reason: null })
-      : connector.void(call)
+      : connector.void(call))
+    // A call is refused too when somebody asked about it before it came: then nothing is let go, and the next one has another name.
+    return isRefusal(outcome) ? connector.sync(call) : outcome
   })
 }
 
@@ -114,6 +117,7 @@ async function settleReversal(
       back.map((redemption) => redemption.id),
       now,
     )
+    await failpoint('reverse: outcome not yet committed')
     const timeline = linesOf(ctx, id, back, main)
     const isSold = instrument.captured_amount > 0
     const isLetGo = main === undefined || main.result === 'approved' || (!isSold && isRefusal(main))
@@ -128,7 +132,6 @@ async function settleReversal(
       await closeAttempt(ctx.db, ctx.accounts, reference, { ...change, state: 'open' }, now)
       return { row, next: null }
     }
-    await failpoint('reverse: outcome not yet committed')
     // An authorization that its provider does not let go ends by itself.
     const result = main === undefined || main.result === 'approved' ? 'approved' : 'declined'
     if (row.status === 'processing') return finishUnpaid(ctx, { ...end, result }, options)

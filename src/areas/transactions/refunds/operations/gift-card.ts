@@ -1,4 +1,5 @@
 import { findGiftCardService, askGiftCards } from '../../../gift-card-services/operations/routing.ts'
+import { failpoint } from '../../../../platform/failpoint.ts'
 import { transact } from '../../../../platform/postgres.ts'
 import { closeFollowUp, type FollowUpOutcome, nobodyToAsk, type System } from '../../operations/follow-up.ts'
 import { findRedemptions, type RedemptionRow } from '../../redemptions/store.ts'
@@ -37,6 +38,7 @@ export async function resolveGiftCardRefund(ctx: System, attempt: AttemptRow): P
   const redemption = redemptions.find(({ id }) => id === refund?.gift_card_redemption_id)
   if (!row || !redemption) throw new Error('an attempt without its refund')
   const outcome = await askForRefund(ctx, row, attempt, redemption)
+  await failpoint('resolve: gift card refund answered')
   if (outcome.result === 'unknown') {
     await transact({ ...ctx, accounts }, (ctx) => closeFollowUp(ctx, attempt, outcome))
     return false

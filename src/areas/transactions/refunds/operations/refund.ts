@@ -76,13 +76,18 @@ export async function refundAll(
   const name = { operation: ctx.operation, key: idempotencyKey ?? '' }
   const finish = (row: KeyRow) =>
     finishKey(ctx, row, name, 201, async () => {
-      const ids = await findSubjects(ctx.db, ctx.accounts, { transaction_id: transactionId, idempotency_key: name.key })
+      const ids = await findSubjects(ctx.db, ctx.accounts, {
+        transaction_id: transactionId,
+        idempotency_key: name.key,
+        since: row.created_at,
+      })
       return render(await Promise.all(ids.map((id) => getRefund(ctx, id))))
     })
   return onceByKey(ctx, idempotencyKey, { transactionId, input }, finish, async (key) => {
     const begun = await beginAll(ctx, transactionId, input, { service, redemptions, key })
     const refunds = await Promise.all(begun.map((one) => refund(ctx, one, null)))
     const body = render(refunds)
+    await failpoint('refund all: answer not yet kept')
     if (key && refunds.every(({ status }) => status !== 'processing')) {
       await transact(ctx, (ctx) => storeAnswer(ctx.db, ctx.accounts, key, { status: 201, body }))
     }
@@ -114,7 +119,7 @@ async function beginAll(
       const target = redemption ? { redemption, service: undefined } : { redemption: null, service }
       begun.push(await beginRefund(ctx, { id: ctx.newId(), row, instrument, target, input, key }))
     }
-    await failpoint('refund: intent not yet committed')
+    await failpoint('refund all: intent not yet committed')
     return begun
   })
 }
