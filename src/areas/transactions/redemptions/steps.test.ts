@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { balanceOf, differences, giftCard, serveGiftCards } from '../../../../test/gift-cards.ts'
+import { balanceOf, differences, giftCard, makeGiftCardService } from '../../../../test/gift-cards.ts'
 import { usePayments } from '../../../../test/payments.ts'
 import { createConnectors } from '../../../connectors/registry.ts'
 import { onFailpoint } from '../../../platform/failpoint.ts'
@@ -9,7 +9,7 @@ import { connect } from '../../../platform/postgres.ts'
 
 const { api, pay } = usePayments()
 
-beforeAll(() => serveGiftCards(api))
+beforeAll(() => makeGiftCardService(api))
 afterEach(async () => {
   onFailpoint(() => Promise.resolve())
   expect(await differences(api)).toEqual([])
