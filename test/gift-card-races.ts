@@ -148,11 +148,7 @@ async function checkBooks(
       ) as reservations`,
     [reference],
   )
-<<<<<<< HEAD
   const balance = found?.balance === undefined ? null : Number(found.balance)
-=======
-  const balance = Number(found?.balance ?? Number.NaN)
->>>>>>> seven-k
   if (balance !== expected.balance) violations.push(`the gift card has ${balance}, not ${expected.balance}`)
   if (found?.charges !== 1) violations.push(`the gift card was charged ${found?.charges} times`)
   if (found?.reservations !== expected.reservations) {
