@@ -1520,6 +1520,8 @@ CREATE TABLE public.webhook_replays (
     subscription_id uuid NOT NULL,
     from_id uuid NOT NULL,
     to_id uuid NOT NULL,
+    event_names text[],
+    undelivered_only boolean NOT NULL,
     "position" uuid,
     deliveries bigint DEFAULT 0 NOT NULL,
     finished_at timestamp(3) with time zone,
@@ -1995,9 +1997,21 @@ CREATE INDEX transaction_states_updated ON public.transaction_states USING btree
 
 CREATE INDEX transactions_list ON public.transactions USING btree (id);
 
+CREATE INDEX webhook_deliveries_expiring ON ONLY public.webhook_deliveries USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202611_expires_at_idx ON public.webhook_deliveries_202611 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_list ON ONLY public.webhook_deliveries USING btree (id);
+
+CREATE INDEX webhook_deliveries_202611_id_idx ON public.webhook_deliveries_202611 USING btree (id);
+
 CREATE INDEX webhook_deliveries_of_event ON ONLY public.webhook_deliveries USING btree (merchant_account_id, event_id, id);
 
 CREATE INDEX webhook_deliveries_202611_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202611 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_undelivered ON ONLY public.webhook_deliveries USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
+
+CREATE INDEX webhook_deliveries_202611_merchant_account_id_id_idx ON public.webhook_deliveries_202611 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
 
 CREATE INDEX webhook_deliveries_of_subscription ON ONLY public.webhook_deliveries USING btree (merchant_account_id, subscription_id, id);
 
@@ -2007,23 +2021,45 @@ CREATE INDEX webhook_deliveries_due ON ONLY public.webhook_deliveries USING btre
 
 CREATE INDEX webhook_deliveries_202611_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202611 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
 
+CREATE INDEX webhook_deliveries_202612_expires_at_idx ON public.webhook_deliveries_202612 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202612_id_idx ON public.webhook_deliveries_202612 USING btree (id);
+
 CREATE INDEX webhook_deliveries_202612_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202612 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_202612_merchant_account_id_id_idx ON public.webhook_deliveries_202612 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
 
 CREATE INDEX webhook_deliveries_202612_merchant_account_id_subscription__idx ON public.webhook_deliveries_202612 USING btree (merchant_account_id, subscription_id, id);
 
 CREATE INDEX webhook_deliveries_202612_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202612 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
 
+CREATE INDEX webhook_deliveries_202701_expires_at_idx ON public.webhook_deliveries_202701 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202701_id_idx ON public.webhook_deliveries_202701 USING btree (id);
+
 CREATE INDEX webhook_deliveries_202701_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202701 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_202701_merchant_account_id_id_idx ON public.webhook_deliveries_202701 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
 
 CREATE INDEX webhook_deliveries_202701_merchant_account_id_subscription__idx ON public.webhook_deliveries_202701 USING btree (merchant_account_id, subscription_id, id);
 
 CREATE INDEX webhook_deliveries_202701_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202701 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
 
+CREATE INDEX webhook_deliveries_202702_expires_at_idx ON public.webhook_deliveries_202702 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202702_id_idx ON public.webhook_deliveries_202702 USING btree (id);
+
 CREATE INDEX webhook_deliveries_202702_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202702 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_202702_merchant_account_id_id_idx ON public.webhook_deliveries_202702 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
 
 CREATE INDEX webhook_deliveries_202702_merchant_account_id_subscription__idx ON public.webhook_deliveries_202702 USING btree (merchant_account_id, subscription_id, id);
 
 CREATE INDEX webhook_deliveries_202702_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202702 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_replays_of_subscription ON public.webhook_replays USING btree (merchant_account_id, subscription_id, id);
+
+CREATE INDEX webhook_replays_open ON public.webhook_replays USING btree (id) WHERE (finished_at IS NULL);
 
 CREATE INDEX webhook_subscriptions_list ON public.webhook_subscriptions USING btree (id);
 
@@ -2041,7 +2077,13 @@ ALTER INDEX public.webhook_attempts_pkey ATTACH PARTITION public.webhook_attempt
 
 ALTER INDEX public.webhook_attempts_pkey ATTACH PARTITION public.webhook_attempts_202702_pkey;
 
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202611_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202611_id_idx;
+
 ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202611_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202611_merchant_account_id_id_idx;
 
 ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202611_merchant_account_id_subscription__idx;
 
@@ -2049,7 +2091,13 @@ ALTER INDEX public.webhook_deliveries_pkey ATTACH PARTITION public.webhook_deliv
 
 ALTER INDEX public.webhook_deliveries_due ATTACH PARTITION public.webhook_deliveries_202611_subscription_id_next_attempt_at_idx;
 
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202612_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202612_id_idx;
+
 ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202612_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202612_merchant_account_id_id_idx;
 
 ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202612_merchant_account_id_subscription__idx;
 
@@ -2057,7 +2105,13 @@ ALTER INDEX public.webhook_deliveries_pkey ATTACH PARTITION public.webhook_deliv
 
 ALTER INDEX public.webhook_deliveries_due ATTACH PARTITION public.webhook_deliveries_202612_subscription_id_next_attempt_at_idx;
 
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202701_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202701_id_idx;
+
 ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202701_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202701_merchant_account_id_id_idx;
 
 ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202701_merchant_account_id_subscription__idx;
 
@@ -2065,7 +2119,13 @@ ALTER INDEX public.webhook_deliveries_pkey ATTACH PARTITION public.webhook_deliv
 
 ALTER INDEX public.webhook_deliveries_due ATTACH PARTITION public.webhook_deliveries_202701_subscription_id_next_attempt_at_idx;
 
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202702_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202702_id_idx;
+
 ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202702_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202702_merchant_account_id_id_idx;
 
 ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202702_merchant_account_id_subscription__idx;
 

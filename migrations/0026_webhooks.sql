@@ -45,6 +45,10 @@ create table webhook_deliveries (
 create index webhook_deliveries_due on webhook_deliveries (subscription_id, next_attempt_at) where status = 'pending';
 create index webhook_deliveries_of_subscription on webhook_deliveries (merchant_account_id, subscription_id, id);
 create index webhook_deliveries_of_event on webhook_deliveries (merchant_account_id, event_id, id);
+create index webhook_deliveries_list on webhook_deliveries (id);
+-- The few that have not arrived, among the many that have.
+create index webhook_deliveries_undelivered on webhook_deliveries (merchant_account_id, id) where status <> 'succeeded';
+create index webhook_deliveries_expiring on webhook_deliveries (expires_at) where status = 'pending';
 
 create table webhook_attempts (
   merchant_account_id text not null,
@@ -65,7 +69,9 @@ create table webhook_replays (
   id                  uuid not null, -- UUIDv7
   subscription_id     uuid not null,
   from_id             uuid not null, -- smallest id of the first millisecond
-  to_id               uuid not null,
+  to_id               uuid not null, -- largest id of the last
+  event_names         text[], -- null: those of the subscription
+  undelivered_only    boolean not null,
   position            uuid,
   deliveries          bigint not null default 0,
   finished_at         timestamptz(3),
@@ -76,6 +82,8 @@ create table webhook_replays (
   constraint webhook_replays_subscription foreign key (merchant_account_id, subscription_id)
     references webhook_subscriptions (merchant_account_id, id) on delete cascade
 );
+create index webhook_replays_of_subscription on webhook_replays (merchant_account_id, subscription_id, id);
+create index webhook_replays_open on webhook_replays (id) where finished_at is null;
 
 do $$
 declare

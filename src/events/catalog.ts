@@ -50,6 +50,11 @@ const TransactionTarget = Type.Object(
   { title: 'TransactionEventTarget', additionalProperties: false },
 )
 
+const TestTarget = Type.Object(
+  { type: Type.Literal('webhook-subscription'), id: Uuid(), merchant_account_id: Nullable(Type.String()) },
+  { title: 'WebhookTestEventTarget', additionalProperties: false },
+)
+
 export const eventCatalog = {
   'api-key-pair.created': KeyPairTarget,
   'api-key-pair.updated': KeyPairTarget,
@@ -86,6 +91,7 @@ export const eventCatalog = {
   'transaction.review-accepted': TransactionTarget,
   'transaction.settled': TransactionTarget,
   'transaction.modified': TransactionTarget,
+  'webhook-subscription.test': TestTarget,
 } as const satisfies Record<string, TSchema>
 
 export type EventName = keyof typeof eventCatalog

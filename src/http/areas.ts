@@ -26,5 +26,6 @@ export const areas: Record<string, [name: string, description: string]> = {
   roles: ['Roles', 'What a key pair or a user may do.'],
   'three-ds-scenarios': ['3DS scenarios', 'What 3-D Secure says in the sandbox. Not in production.'],
   transactions: ['Transactions', 'Payments: authorized, captured, voided, refunded.'],
+  'webhook-deliveries': ['Webhook deliveries', 'What subscriptions were told, and how that went.'],
   'webhook-subscriptions': ['Webhook subscriptions', 'Where events are sent, and how they are signed.'],
 }

@@ -25,6 +25,9 @@ import { refundRoutes } from '../areas/transactions/refunds/routes.ts'
 import { reviewRoutes } from '../areas/transactions/reviews/routes.ts'
 import { statementRoutes } from '../areas/transactions/statements/routes.ts'
 import { transactionRoutes } from '../areas/transactions/routes.ts'
+import { webhookDeliveryRoutes } from '../areas/webhook-deliveries/routes.ts'
+import { webhookReplayRoutes } from '../areas/webhook-subscriptions/replays/routes.ts'
+import { webhookTestRoutes } from '../areas/webhook-subscriptions/test-events/routes.ts'
 import { webhookSubscriptionRoutes } from '../areas/webhook-subscriptions/routes.ts'
 import type { Route } from './route.ts'
 
@@ -57,5 +60,8 @@ export const routes: readonly Route[] = [
   ...refundRoutes,
   ...reviewRoutes,
   ...statementRoutes,
+  ...webhookDeliveryRoutes,
+  ...webhookReplayRoutes,
+  ...webhookTestRoutes,
   ...webhookSubscriptionRoutes,
 ]

@@ -7,6 +7,8 @@ import { findService } from '../areas/payment-services/operations/routing.ts'
 import { createRuleBook } from '../areas/simulator-rules/operations/book.ts'
 import { acceptReviews, fetchDueStatements, resolveAttempts, sweepIdempotencyKeys } from '../areas/transactions/jobs.ts'
 import { sendSandboxNotifications, sweepNotifications } from '../areas/transactions/notifications/jobs.ts'
+import { expireWebhookDeliveries } from '../areas/webhook-deliveries/jobs.ts'
+import { replayWebhooks } from '../areas/webhook-subscriptions/replays/jobs.ts'
 import { createClocks, realClocks } from '../clocks.ts'
 import { createConnectors, createGiftCards } from '../connectors/registry.ts'
 import { sandboxAccountUpdater } from '../connectors/sandbox/account-updater.ts'
@@ -42,6 +44,7 @@ const settingNames = [
   'vaultTlsKey',
   'auditRetentionMonths',
   'eventRetentionMonths',
+  'deliveryRetentionMonths',
 ] as const
 export type WorkerConfig = Config<(typeof settingNames)[number]>
 
@@ -90,11 +93,17 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
   const runner = startRunner({
     db,
     jobs: [
-      partitionUpkeep({ auditMonths: config.auditRetentionMonths, eventMonths: config.eventRetentionMonths }),
+      partitionUpkeep({
+        auditMonths: config.auditRetentionMonths,
+        eventMonths: config.eventRetentionMonths,
+        deliveryMonths: config.deliveryRetentionMonths,
+      }),
       ...timeRules.map(byEveryClock),
       sweepNumbers(vault),
       sweepUses,
       replaceDeclinedCard(vault),
+      expireWebhookDeliveries,
+      replayWebhooks,
       // Production needs a contract with the schemes; until a connector speaks to them, only the sandbox answers.
       ...(isSandbox
         ? [

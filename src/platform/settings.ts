@@ -164,6 +164,15 @@ export const settings = {
     Type.Integer({ minimum: 1, maximum: 240, default: 13, description: 'How long events are kept.' }),
     { env: 'FLORIN_EVENT_RETENTION_MONTHS', for: ['worker'] },
   ),
+  deliveryRetentionMonths: setting(
+    Type.Integer({
+      minimum: 1,
+      maximum: 240,
+      default: 2,
+      description: 'How long webhook deliveries and their attempts are kept.',
+    }),
+    { env: 'FLORIN_DELIVERY_RETENTION_MONTHS', for: ['worker'] },
+  ),
   ...vaultSettings,
 }
 
