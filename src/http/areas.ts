@@ -27,5 +27,5 @@ export const areas: Record<string, [name: string, description: string]> = {
   'three-ds-scenarios': ['3DS scenarios', 'What 3-D Secure says in the sandbox. Not in production.'],
   transactions: ['Transactions', 'Payments: authorized, captured, voided, refunded.'],
   'webhook-deliveries': ['Webhook deliveries', 'What subscriptions were told, and how that went.'],
-  'webhook-subscriptions': ['Webhook subscriptions', 'Where events are sent, and how they are signed.'],
+  'webhook-subscriptions': ['Webhook subscriptions', 'Who is told what happens.'],
 }

@@ -5,7 +5,8 @@ import { hostileTargets } from '../../../test/hostile-targets.ts'
 import { refusal } from '../../../test/payments.ts'
 import type { Collection } from '../../schema.ts'
 import { readEndpointSecrets, StaleSubscriptionError, type SubscriptionRow } from './operations/endpoints.ts'
-import type { NewAuthentication, WebhookSubscription } from './schema.ts'
+import type { NewAuthentication } from './rules.ts'
+import type { WebhookSubscription } from './schema.ts'
 
 const api = useApi()
 const path = '/webhook-subscriptions'
