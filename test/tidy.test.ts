@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
     'platform',
     'kernel',
   ],
-  cli: ['cli', 'main', 'operations', 'connectors', 'cards', 'vault-client', 'platform', 'kernel'],
+  cli: ['cli', 'main', 'operations', 'connectors', 'cards', 'events', 'webhooks', 'vault-client', 'platform', 'kernel'],
   http: ['http', 'routes', 'events', 'ports', 'vault-client', 'kernel', 'platform'],
   routes: ['http', 'operations', 'schema'],
   jobs: ['jobs', 'operations', 'ports', 'cards', 'events', 'idempotency', 'vault-client', 'kernel', 'platform'],
