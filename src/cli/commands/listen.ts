@@ -49,15 +49,16 @@ async function runListen(options: ListenOptions): Promise<void> {
   const client = await createApiClient(options)
   const secret = secretPrefix + randomBytes(48).toString('base64')
   if (options.consumer !== undefined) await makeConsumer(client, options.consumer)
-  if (options.json) sayJson({ type: 'listening', secret, forward_to: options.forwardTo ?? null })
-  else say(`Listening. The secret of this session: ${secret}`)
-
   const seen = new BoundedMap<string, true>(20_000)
   let position: string | undefined
   const start = firstIdOf(Date.now())
+  let isAnnounced = false
   while (!signal.aborted) {
     try {
-      for await (const event of readEventStream(await client.open(feedPath(options, position), signal))) {
+      const feed = await client.open(feedPath(options, position), signal)
+      if (!isAnnounced) announce(secret, options)
+      isAnnounced = true
+      for await (const event of readEventStream(feed)) {
         if (seen.get(event.id)) continue
         seen.set(event.id, true)
         report(event, await forward(event, secret, client.headerPrefix, options.forwardTo), options.json ?? false)
@@ -74,6 +75,12 @@ async function runListen(options: ListenOptions): Promise<void> {
     position ??= start
     await sleep(reconnectMs, undefined, { signal }).catch(() => undefined)
   }
+}
+
+/** Not before the feed is open: what happens from now on is heard. */
+function announce(secret: string, { forwardTo, json }: ListenOptions): void {
+  if (json) return sayJson({ type: 'listening', secret, forward_to: forwardTo ?? null })
+  say(`Listening. The secret of this session: ${secret}`)
 }
 
 async function makeConsumer(client: ApiClient, id: string): Promise<void> {
