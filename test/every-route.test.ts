@@ -95,7 +95,10 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
 beforeAll(async () => {
   boundToken = await api.makeToken(await api.makeKeyPair({ merchantAccountIds: ['default'] }))
   for (const account of ['default', 'other']) {
-    await makeGiftCardService(api, {}, { 'X-Service-Merchant-Account-ID': account })
+    const headers = { 'X-Service-Merchant-Account-ID': account }
+    await makeGiftCardService(api, {}, headers)
+    // An event to look at.
+    await api.request('POST', '/buyers', { body: {}, headers })
     await insertDelivery(api.database, { account, subscriptionId: await insertSubscription(api.database, { account }) })
   }
 })

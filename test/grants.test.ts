@@ -22,6 +22,7 @@ const expected: Record<string, Record<string, string>> = {
     checkout_sessions: 'DELETE INSERT SELECT UPDATE',
     embed_uses: 'INSERT SELECT UPDATE',
     enrolments: 'INSERT SELECT UPDATE',
+    event_consumers: 'INSERT SELECT UPDATE',
     event_queue: 'INSERT',
     events: 'INSERT SELECT',
     florin_migrations: 'SELECT',
