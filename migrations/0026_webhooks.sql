@@ -94,11 +94,16 @@ begin
     execute format('alter table %I force row level security', name);
     -- What belongs to the instance is seen by who reaches all accounts.
     execute format('create policy %I on %I using (florin_reaches(merchant_account_id))', name || '_reach', name);
-    execute format('grant select, insert, update on %I to florin_api, florin_worker', name);
   end loop;
 end
 $$;
-grant delete on webhook_subscriptions to florin_api;
+grant select, insert, update, delete on webhook_subscriptions to florin_api;
+grant select, update on webhook_subscriptions to florin_worker;
+grant select, insert, update on webhook_deliveries to florin_api, florin_worker;
+grant select on webhook_attempts to florin_api;
+grant select, insert on webhook_attempts to florin_worker;
+grant select, insert on webhook_replays to florin_api;
+grant select, update on webhook_replays to florin_worker;
 -- Locking a queue row counts as updating it.
 grant update on event_queue to florin_worker;
 

@@ -89,8 +89,12 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
 
 beforeAll(async () => {
   boundToken = await api.makeToken(await api.makeKeyPair({ merchantAccountIds: ['default'] }))
-  for (const account of ['default', 'other'])
-    await makeGiftCardService(api, {}, { 'X-Service-Merchant-Account-ID': account })
+  for (const account of ['default', 'other']) {
+    const headers = { 'X-Service-Merchant-Account-ID': account }
+    await makeGiftCardService(api, {}, headers)
+    // An event to look at.
+    await api.request('POST', '/buyers', { body: {}, headers })
+  }
 })
 
 const written = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Json

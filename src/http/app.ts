@@ -13,6 +13,7 @@ import type { Log } from '../platform/log.ts'
 import type { HttpMetrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
 import { Rendered } from '../rendered.ts'
+import { Streamed } from '../streamed.ts'
 import type { Vault } from '../vault/client.ts'
 import type { WebPage } from '../web-page.ts'
 import { type Authenticate, requireScope } from './authenticate.ts'
@@ -29,6 +30,7 @@ import { isShadowed, shadowsOf, unknownPath, urlOf } from './paths.ts'
 import { type BuyerDirectory, createPinCheck } from './pins.ts'
 import { type Route, scopesOf } from './route.ts'
 import type { StaticFile } from './static-files.ts'
+import { createStreams } from './streams.ts'
 import { createValidator } from './validate.ts'
 import { addWebPages } from './web-pages.ts'
 
@@ -122,7 +124,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     if (options.isDraining()) void reply.header('connection', 'close')
   })
 
-  const add = (part: FastifyInstance, route: Route) => addRoute(part, route, options, accountHeaderName)
+  const edge = { ...options, accountHeaderName, sendStream: createStreams(options) }
+  const add = (part: FastifyInstance, route: Route) => addRoute(part, route, edge)
   for (const route of options.routes) if (!route.raw) add(app, route)
   void app.register(async (part) => {
     acceptAnything(part)
@@ -147,7 +150,13 @@ const commonHeaders = (requestId: string) => ({
 
 const tooEarly = 'The request came as TLS early data, which can be replayed; send it again after the handshake'
 
-function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accountHeaderName: string): void {
+interface Edge extends AppOptions {
+  accountHeaderName: string
+  sendStream: ReturnType<typeof createStreams>
+}
+
+function addRoute(app: FastifyInstance, route: Route, options: Edge): void {
+  const { accountHeaderName } = options
   const scopes = scopesOf(route)
   const validate = createValidator(route)
   const holdToPins = createPinCheck(route, options.buyers)
@@ -212,6 +221,20 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
       const output = await traced(route, request, () => route.handle(ctx, input))
       await failpoint('answer: not yet sent')
       if (output instanceof Rendered) return sendRendered(reply, output, status)
+      if (output instanceof Streamed) {
+        const readmit = async () => {
+          const now = await options.authenticate(request.headers.authorization)
+          requireScope(now, scopes)
+          const reached = await selectAccounts(
+            route,
+            now,
+            { name: accountHeaderName, value: accountHeader },
+            options.accounts,
+          )
+          if (String(reached) !== String(accounts)) throw new Error('the caller reaches other accounts than before')
+        }
+        return options.sendStream(reply, output, { holder: caller.keyPairId ?? '', readmit, requestId: request.id })
+      }
       return reply.code(output === undefined ? (route.orEmpty ?? status) : status).send(output)
     },
   })

@@ -152,9 +152,10 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
       ...(route.raw && { requestBody: { required: true, content: { '*/*': { schema: {} } } } }),
       responses: {
         [status]: {
-          description: output ? 'Success.' : 'Success; no content.',
+          description: output || route.streams ? 'Success.' : 'Success; no content.',
           headers: { ...requestIdHeader, ...(route.limited && limitHeaders) },
           ...(output && { content: { 'application/json': { schema: schema(output) } } }),
+          ...(route.streams && { content: { 'text/event-stream': { schema: { type: 'string' } } } }),
         },
         ...(route.orEmpty && { [route.orEmpty]: { description: 'Nothing to do; no content.' } }),
         ...Object.fromEntries(errorResponses.map(([code, name]) => [code, { $ref: `#/components/responses/${name}` }])),

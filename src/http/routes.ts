@@ -6,6 +6,7 @@ import { buyerRoutes } from '../areas/buyers/routes.ts'
 import { shippingDetailsRoutes } from '../areas/buyers/shipping-details/routes.ts'
 import { cardSchemeDefinitionRoutes } from '../areas/card-scheme-definitions/routes.ts'
 import { checkoutRoutes } from '../areas/checkout/routes.ts'
+import { feedRoutes } from '../areas/events/feed/routes.ts'
 import { eventRoutes } from '../areas/events/routes.ts'
 import { giftCardServiceDefinitionRoutes } from '../areas/gift-card-service-definitions/routes.ts'
 import { giftCardServiceRoutes } from '../areas/gift-card-services/routes.ts'
@@ -42,6 +43,7 @@ export const routes: readonly Route[] = [
   ...cardSchemeDefinitionRoutes,
   ...checkoutRoutes,
   ...eventRoutes,
+  ...feedRoutes,
   ...giftCardRoutes,
   ...giftCardServiceDefinitionRoutes,
   ...giftCardServiceRoutes,

@@ -1,3 +1,4 @@
+import type { SubscriptionRow } from '../areas/webhook-subscriptions/operations/endpoints.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -132,7 +133,9 @@ export interface EndpointRow {
   merchant_account_id: string
   id: string
   url: string
-  authentication: Record<string, string | null> | null
+  authentication: SubscriptionRow['authentication']
+  secret_name: string | null
+  previous_secret_name: string | null
   rotating_until: Date | null
   version: number
 }
@@ -140,7 +143,8 @@ export interface EndpointRow {
 /** All that are to be sent anything. */
 export const listEndpoints = (db: Db): Promise<EndpointRow[]> =>
   db.run(sql`
-    select merchant_account_id, id, url, authentication, rotating_until, version from webhook_subscriptions where active`)
+    select merchant_account_id, id, url, authentication, secret_name, previous_secret_name, rotating_until, version
+    from webhook_subscriptions where active`)
 
 /** Its owner said that it is gone. False when somebody was quicker. */
 export async function deactivate(

@@ -1,9 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import type { ErrorDetail } from '../../errors.ts'
-import type { NewAuthentication } from './schema.ts'
 
 /** What is shown instead of a secret; sent back, it keeps the secret. */
 export const mask = '********'
+
+interface NewClient {
+  client_id: string
+  client_secret: string
+  token_url: string
+  scope?: string | null
+}
+
+/** As it is sent. */
+export type NewAuthentication =
+  | { kind: 'basic'; username: string; password: string }
+  | ({ kind: 'oauth_client_credentials' } & NewClient)
+  | ({ kind: 'oauth_password'; username: string; password: string } & NewClient)
 
 /** As it is kept: instead of the secrets the names that the vault has them under. */
 export type StoredAuthentication =
@@ -62,7 +74,7 @@ export function changeAuthentication(
     return name
   }
   const password = ({ password }: { password: string }) => keep('password', password, passwordName(current))
-  const client = (sent: { client_id: string; client_secret: string; token_url: string; scope?: string | null }) => ({
+  const client = (sent: NewClient) => ({
     client_id: sent.client_id,
     client_secret_name: keep('client_secret', sent.client_secret, clientSecretName(current)),
     token_url: sent.token_url,

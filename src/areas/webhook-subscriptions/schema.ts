@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import type { NewAuthentication } from './rules.ts'
 import { Body, Collection, Constant, Enum, Nullable, optional, PageQuery, Uuid } from '../../schema.ts'
 
 const Url = Type.String({
@@ -60,8 +61,7 @@ const NewPassword = Body(
   { title: 'PasswordOAuthAuthenticationCreate' },
 )
 
-export type NewAuthentication = Static<typeof NewBasic> | Static<typeof NewCredentials> | Static<typeof NewPassword>
-const NewAuthentication = Type.Unsafe<NewAuthentication>({
+const AnyAuthentication = Type.Unsafe<NewAuthentication>({
   type: 'object',
   discriminator: { propertyName: 'kind' },
   oneOf: [NewBasic, NewCredentials, NewPassword],
@@ -127,7 +127,7 @@ export const NewWebhookSubscription = Body(
     ...optional({
       active: Nullable(Active),
       event_names: EventNames,
-      authentication: Nullable(NewAuthentication),
+      authentication: Nullable(AnyAuthentication),
     }),
   },
   { title: 'WebhookSubscriptionCreate' },
@@ -139,7 +139,7 @@ export const WebhookSubscriptionUpdate = Body(
     url: Nullable(Url),
     active: Nullable(Active),
     event_names: EventNames,
-    authentication: Nullable(NewAuthentication),
+    authentication: Nullable(AnyAuthentication),
   }),
   { title: 'WebhookSubscriptionUpdate' },
 )

@@ -1,9 +1,9 @@
 import type { Context } from '../../../context.ts'
 import { realTime } from '../../../clocks.ts'
-import { clientSecretName, passwordName } from '../rules.ts'
+import { clientSecretName, passwordName, type StoredAuthentication } from '../rules.ts'
 import type { SubscriptionRow } from '../store.ts'
 
-export type { SubscriptionRow }
+export type { StoredAuthentication, SubscriptionRow }
 
 /** The row is older than the secrets: whoever has it should read it again. */
 export class StaleSubscriptionError extends Error {

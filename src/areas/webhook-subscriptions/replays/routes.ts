@@ -23,7 +23,7 @@ export const webhookReplayRoutes = [
     body: NewWebhookReplay,
     example: () => ({
       created_at_gte: '2026-01-01T00:00:00.000Z',
-      event_names: ['transaction.captured'],
+      event_names: ['transaction.captured' as const],
       undelivered_only: true,
     }),
     returns: [200, WebhookReplay],
