@@ -20,7 +20,6 @@ const mayImport: Record<string, readonly string[]> = {
     'kernel',
   ],
   cli: ['cli', 'main', 'operations', 'connectors', 'cards', 'events', 'webhooks', 'vault-client', 'platform', 'kernel'],
-  cli: ['cli', 'main', 'operations', 'connectors', 'cards', 'vault-client', 'platform', 'kernel'],
   webhooks: ['webhooks', 'operations', 'events', 'kernel', 'platform'],
   http: ['http', 'routes', 'events', 'ports', 'vault-client', 'kernel', 'platform'],
   routes: ['http', 'operations', 'schema'],

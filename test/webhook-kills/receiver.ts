@@ -1,9 +1,8 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { rolledBack } from './points.ts'
-import { processHeader } from './secrets.ts'
 import { acceptsHexForm, acceptsStandardForm } from './verify.ts'
 
 /** Somebody who knows one secret, and whom every process from the given one on must convince. */
@@ -16,6 +15,14 @@ export interface Mailbox {
   verifiers: Verifier[]
   /** How often each event was taken, by its id. */
   taken: Map<string, number>
+  /** When the last request came. */
+  lastAt: number
+}
+
+/** Which process sends, by its password. */
+function processOf({ authorization = '' }: IncomingHttpHeaders): number {
+  const [, password] = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':')
+  return Number(password)
 }
 
 /** The other end of several subscriptions, each at a path of its own: takes events, and fails now and then. */
@@ -26,7 +33,7 @@ export async function startReceiver() {
   let isCalm = false
 
   function look(mailbox: Mailbox, { headers }: IncomingMessage, body: string): boolean {
-    const from = Number(headers[processHeader])
+    const from = processOf(headers)
     const verifiers = mailbox.verifiers.filter(({ sinceProcess }) => from >= sinceProcess)
     if (verifiers.length > 1) counts.convinced_by_two += 1
     return (
@@ -38,10 +45,11 @@ export async function startReceiver() {
   }
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const mailbox = mailboxes.get(request.url ?? '')
+    if (mailbox) mailbox.lastAt = Date.now()
     const body = await text(request)
     const answer = (status: number) => response.writeHead(status).end()
     counts.requests += 1
-    const mailbox = mailboxes.get(request.url ?? '')
     const { id, target } = JSON.parse(body) as { id: string; target: { external_identifier: string | null } }
     if (!mailbox || !look(mailbox, request, body) || request.headers['webhook-id'] !== id) {
       counts.refused += 1
@@ -76,7 +84,7 @@ export async function startReceiver() {
     complaints,
     mailboxOf: (subscriptionId: string): Mailbox => {
       const path = `/${subscriptionId}`
-      const mailbox = mailboxes.get(path) ?? { verifiers: [], taken: new Map<string, number>() }
+      const mailbox = mailboxes.get(path) ?? { verifiers: [], taken: new Map<string, number>(), lastAt: 0 }
       mailboxes.set(path, mailbox)
       return mailbox
     },

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { PlantedBug } from '../kill-hook.ts'
 import type { MortalCluster } from './cluster.ts'
 import { type Findings, judge } from './judge.ts'
 import { anyMoment, dispatchPoints, producePoints } from './points.ts'
 import type { Victim } from './processes.ts'
-import { openStage, type Stage } from './stage.ts'
+import { openStage, type Stage, until } from './stage.ts'
 
 export interface KillOptions {
   cluster: MortalCluster
@@ -152,10 +151,6 @@ async function fillPlace(start: () => Promise<Victim>, plan: Plan, over: AbortSi
     if (over.aborted) await victim.stop()
     else if (point !== undefined && (await victim.died)) plan.count(point)
   }
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(50)
 }
 
 /** What waits for its next attempt, or for the end of a dead process's lease. Only while nobody sends: else it would be sent twice. */

@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { newId, timeOfId } from '../../src/ids.ts'
 import type { PlantedBug } from '../kill-hook.ts'
 import type { MortalCluster } from './cluster.ts'
 import { startedSoFar, startVictim, type Victim } from './processes.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
-import { secretOf } from './secrets.ts'
+import { firstSecret, passwordName, secondSecret, secretOf } from './secrets.ts'
 
 /** One run: a database of its own, subscriptions, their receiver, and what producers say that they have committed. */
 export interface Stage {
@@ -30,6 +31,8 @@ export interface Subscription {
   active: boolean
 }
 
+const authentication = { kind: 'basic', username: 'florin', password_name: passwordName }
+
 export async function openStage(
   cluster: MortalCluster,
   { perSecond, bugs }: { perSecond: number; bugs: readonly PlantedBug[] },
@@ -46,20 +49,22 @@ export async function openStage(
     { isRotating = false } = {},
   ): Promise<Subscription> {
     const id = newId()
+    const signing = isRotating ? [secondSecret, firstSecret] : [firstSecret]
     await admin.query(
-      `insert into webhook_subscriptions (merchant_account_id, id, url, active, event_names, rotating_until, version, creator_name, created_at, updated_at)
-       values ($1, $2, $3, $4, $5, case when $6 then now() + interval '1 hour' end, $7, 'kills', $8, $8)`,
-      [account, id, receiver.urlOf(id), active, names, isRotating, isRotating ? 2 : 1, timeOfId(id)],
+      `insert into webhook_subscriptions (merchant_account_id, id, url, active, event_names, authentication, secret_name, previous_secret_name,
+         rotating_until, creator_name, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, case when $8::text is not null then now() + interval '1 hour' end, 'kills', $9, $9)`,
+      [account, id, receiver.urlOf(id), active, names, authentication, signing[0], signing[1], timeOfId(id)],
     )
     const { verifiers } = receiver.mailboxOf(id)
-    for (const version of isRotating ? [1, 2] : [1]) verifiers.push({ secret: secretOf(id, version), sinceProcess: 0 })
+    for (const name of signing) verifiers.push({ secret: secretOf(id, name), sinceProcess: 0 })
     return { id, account, names, active }
   }
 
   const rotatesLater = await subscribe({ names: ['buyer.updated'] })
   const subscriptions = [
-    rotatesLater,
     await subscribe({}),
+    rotatesLater,
     await subscribe({ account: '*' }, { isRotating: true }),
     await subscribe({ account: 'other' }),
     await subscribe({ active: false }),
@@ -90,11 +95,12 @@ export async function openStage(
     async rotate() {
       const { id } = rotatesLater
       await admin.query(
-        `update webhook_subscriptions set version = 2, rotating_until = now() + interval '1 hour' where id = $1`,
-        [id],
+        `update webhook_subscriptions set version = version + 1, secret_name = $2, previous_secret_name = secret_name,
+           rotating_until = now() + interval '1 hour' where id = $1`,
+        [id, secondSecret],
       )
       // Those that run may sign with the old one for as long as they keep what they know.
-      receiver.mailboxOf(id).verifiers.push({ secret: secretOf(id, 2), sinceProcess: startedSoFar() + 1 })
+      receiver.mailboxOf(id).verifiers.push({ secret: secretOf(id, secondSecret), sinceProcess: startedSoFar() + 1 })
     },
     async close() {
       await receiver.close()
@@ -102,4 +108,8 @@ export async function openStage(
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(50)
 }
