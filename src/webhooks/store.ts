@@ -115,7 +115,10 @@ export interface Result {
   created_at: Date
 }
 
-/** What became of attempts, with what follows for their deliveries, in one statement. What has succeeded once has. */
+/**
+ * What became of attempts, with what follows for their deliveries, in one statement. What has succeeded once has. May be written again by
+ * somebody whose commit was not answered.
+ */
 export async function writeResults(db: Db, results: readonly Result[], now: Date): Promise<void> {
   await db.run(sql`
     with input as materialized (
@@ -127,6 +130,7 @@ export async function writeResults(db: Db, results: readonly Result[], now: Date
       attempted as (
         insert into webhook_attempts (merchant_account_id, delivery_id, id, number, status_code, error, duration_ms, created_at)
         select merchant_account_id, delivery_id, id, number, status_code, error, duration_ms, created_at from input
+        on conflict do nothing
       )
     update webhook_deliveries as delivery
     set status = input.status, attempts = greatest(attempts, input.number), next_attempt_at = input.next_attempt_at, status_code = input.status_code,
