@@ -30,8 +30,7 @@ const webhooks = startWebhooks({
     databaseDirectUrl: undefined,
   },
 })
-process.once('SIGTERM', async () => {
-  await webhooks.stop()
-  await db.close()
+process.once('SIGTERM', () => {
+  void webhooks.stop().then(() => db.close())
 })
 process.stdout.write('started\n')
