@@ -1555,6 +1555,8 @@ CREATE TABLE public.webhook_subscriptions (
     active boolean NOT NULL,
     event_names text[],
     authentication jsonb,
+    secret_name text,
+    previous_secret_name text,
     rotating_until timestamp(3) with time zone,
     creator_id uuid,
     creator_name text NOT NULL,
@@ -2641,17 +2643,17 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_states TO florin_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transactions TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transactions TO florin_worker;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_attempts TO florin_api;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_attempts TO florin_worker;
+GRANT SELECT ON TABLE public.webhook_attempts TO florin_api;
+GRANT SELECT,INSERT ON TABLE public.webhook_attempts TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_deliveries TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_deliveries TO florin_worker;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_replays TO florin_api;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_replays TO florin_worker;
+GRANT SELECT,INSERT ON TABLE public.webhook_replays TO florin_api;
+GRANT SELECT,UPDATE ON TABLE public.webhook_replays TO florin_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webhook_subscriptions TO florin_api;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_subscriptions TO florin_worker;
+GRANT SELECT,UPDATE ON TABLE public.webhook_subscriptions TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE vault.keys TO florin_vault;
 

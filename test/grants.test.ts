@@ -60,6 +60,10 @@ const expected: Record<string, Record<string, string>> = {
     transaction_metadata: 'DELETE INSERT SELECT',
     transaction_states: 'INSERT SELECT UPDATE',
     transactions: 'INSERT SELECT UPDATE',
+    webhook_attempts: 'SELECT',
+    webhook_deliveries: 'INSERT SELECT UPDATE',
+    webhook_replays: 'INSERT SELECT',
+    webhook_subscriptions: 'DELETE INSERT SELECT UPDATE',
   },
   florin_worker: {
     account_updater_inquiries: 'SELECT UPDATE',
@@ -106,6 +110,10 @@ const expected: Record<string, Record<string, string>> = {
     transaction_metadata: 'DELETE INSERT SELECT',
     transaction_states: 'INSERT SELECT UPDATE',
     transactions: 'INSERT SELECT UPDATE',
+    webhook_attempts: 'INSERT SELECT',
+    webhook_deliveries: 'INSERT SELECT UPDATE',
+    webhook_replays: 'SELECT UPDATE',
+    webhook_subscriptions: 'SELECT UPDATE',
   },
   florin_vault: {
     florin_migrations: 'SELECT',

@@ -8,6 +8,7 @@ import { signNotification } from '../src/connectors/sandbox/mock-card/notificati
 import { cardOf, testCards } from './every-state.ts'
 import { giftCard, makeGiftCardService } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
+import { fillWebhooks } from './webhooks.ts'
 
 /*
  * What a caller of one merchant account can get out of the API, compared with what is in the tables. Everything is read from
@@ -78,6 +79,7 @@ export async function buildWorld(api: TestApi): Promise<World> {
     await payForReview(api, made, account)
     await payWithGiftCard(api, account)
     await sendBuyersAway(api, account)
+    await fillWebhooks(api.database, account)
     await rememberListed(api, made, account)
   }
   return { api, parties, made }

@@ -52,6 +52,7 @@ export interface AppOptions {
   environment: 'sandbox' | 'production'
   /** How many gift cards one request may name. */
   maxGiftCards: number
+  checkTarget: Context['checkTarget']
   clocks: Clocks
   log: Log
   metrics: HttpMetrics
@@ -199,6 +200,7 @@ function addRoute(app: FastifyInstance, route: Route, options: Edge): void {
         instance: options.instance,
         environment: options.environment,
         maxGiftCards: options.maxGiftCards,
+        checkTarget: options.checkTarget,
         clocks: options.clocks,
         ...(route.merchantAccount === 'none' ? realTime : options.clocks.of(accounts)),
         log: options.log,

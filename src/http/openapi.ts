@@ -99,6 +99,13 @@ function areaOf({ path }: Route): [name: string, description: string] {
   return area
 }
 
+const accountParameters = {
+  one: 'MerchantAccount',
+  list: 'MerchantAccounts',
+  instance: 'MerchantAccountOrInstance',
+  none: '',
+}
+
 /** The route list → OpenAPI 3.1. A schema with a title becomes a component of that name. */
 export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Service-', version = '' } = {}): Json {
   const components = new Map<string, Json>()
@@ -122,7 +129,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
     const scopes = scopesOf(route)
     const [status, output] = route.returns
     const accountHeader = {
-      $ref: `#/components/parameters/${route.merchantAccount === 'list' ? 'MerchantAccounts' : 'MerchantAccount'}`,
+      $ref: `#/components/parameters/${accountParameters[route.merchantAccount]}`,
     }
     const example = route.example?.({ merchantAccountId: 'default', unique: 'example', ids: exampleIds })
     return {
@@ -201,6 +208,10 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
         MerchantAccounts: accountParameter(
           headerPrefix,
           'The merchant account to list. `*` lists all the key pair can reach. Default: the first one it can reach.',
+        ),
+        MerchantAccountOrInstance: accountParameter(
+          headerPrefix,
+          'The merchant account to act upon. `*` is the whole instance, for key pairs of all merchant accounts. Default: the first one the key pair can reach.',
         ),
         ...webhookHeaders(headerPrefix),
       },

@@ -52,9 +52,9 @@ export interface RouteDefinition<
   scope: Scope | readonly [Scope, ...Scope[]] | 'none'
   /**
    * How the merchant account header is taken: `none` not at all (the request acts upon all the caller reaches), `one` names
-   * exactly one, `list` may also be `*`.
+   * exactly one, `list` may also be `*`, and so may `instance`: the whole instance, by who reaches all of it.
    */
-  merchantAccount: 'none' | 'one' | 'list'
+  merchantAccount: 'none' | 'one' | 'list' | 'instance'
   /** The shape of a validation failure: 400 with `details`, or 422 with `detail` where the specification lists it. */
   validation?: 'details' | 'detail'
   params?: Params

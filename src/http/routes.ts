@@ -29,6 +29,7 @@ import { transactionRoutes } from '../areas/transactions/routes.ts'
 import { webhookDeliveryRoutes } from '../areas/webhook-deliveries/routes.ts'
 import { webhookReplayRoutes } from '../areas/webhook-subscriptions/replays/routes.ts'
 import { webhookTestRoutes } from '../areas/webhook-subscriptions/test-events/routes.ts'
+import { webhookSubscriptionRoutes } from '../areas/webhook-subscriptions/routes.ts'
 import type { Route } from './route.ts'
 
 /** Every operation there is, one line an area. Validation, openapi.json, the reference and the every-route tests read this. */
@@ -64,4 +65,5 @@ export const routes: readonly Route[] = [
   ...webhookDeliveryRoutes,
   ...webhookReplayRoutes,
   ...webhookTestRoutes,
+  ...webhookSubscriptionRoutes,
 ]

@@ -1,3 +1,4 @@
+import type { SubscriptionRow } from '../areas/webhook-subscriptions/operations/endpoints.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -128,19 +129,36 @@ export async function writeResults(db: Db, results: readonly Result[], now: Date
     where delivery.merchant_account_id = input.merchant_account_id and delivery.id = input.delivery_id and delivery.status <> 'succeeded'`)
 }
 
-export interface EndpointRow {
-  merchant_account_id: string
-  id: string
-  url: string
-  authentication: Record<string, string | null> | null
-  rotating_until: Date | null
-  version: number
-}
+export type EndpointRow = Pick<
+  SubscriptionRow,
+  | 'merchant_account_id'
+  | 'id'
+  | 'url'
+  | 'authentication'
+  | 'secret_name'
+  | 'previous_secret_name'
+  | 'rotating_until'
+  | 'version'
+>
 
 /** All that are to be sent anything. */
 export const listEndpoints = (db: Db): Promise<EndpointRow[]> =>
   db.run(sql`
-    select merchant_account_id, id, url, authentication, rotating_until, version from webhook_subscriptions where active`)
+    select merchant_account_id, id, url, authentication, secret_name, previous_secret_name, rotating_until, version
+    from webhook_subscriptions where active`)
+
+/** How long the oldest waits: an event for its deliveries, and a delivery that is due for its attempt. */
+export async function readAges(db: Db): Promise<{ queued: string | null; overdue: Date | null }> {
+  const [ages] = await db.run<{ queued: string | null; overdue: Date | null }>(sql`
+    select (select event_id::text from event_queue order by event_id limit 1) as queued,
+      (
+        select min(oldest.next_attempt_at) from webhook_subscriptions as subscription, lateral (
+          select next_attempt_at from webhook_deliveries
+          where subscription_id = subscription.id and status = 'pending' and next_attempt_at <= now() order by next_attempt_at limit 1
+        ) as oldest where subscription.active
+      ) as overdue`)
+  return ages ?? { queued: null, overdue: null }
+}
 
 /** Its owner said that it is gone. False when somebody was quicker. */
 export async function deactivate(
