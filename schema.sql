@@ -465,6 +465,21 @@ ALTER TABLE ONLY public.enrolments FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.enrolments OWNER TO florin_migrate;
 
+CREATE TABLE public.event_consumers (
+    merchant_account_id text NOT NULL,
+    id text NOT NULL,
+    "position" uuid NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT event_consumers_id_check CHECK (((length(id) >= 1) AND (length(id) <= 50))),
+    CONSTRAINT event_consumers_merchant_account_id_check CHECK (((length(merchant_account_id) >= 1) AND (length(merchant_account_id) <= 50)))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.event_consumers FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.event_consumers OWNER TO florin_migrate;
+
 CREATE TABLE public.event_queue (
     event_id uuid NOT NULL
 )
@@ -1540,6 +1555,8 @@ CREATE TABLE public.webhook_subscriptions (
     active boolean NOT NULL,
     event_names text[],
     authentication jsonb,
+    secret_name text,
+    previous_secret_name text,
     rotating_until timestamp(3) with time zone,
     creator_id uuid,
     creator_name text NOT NULL,
@@ -1680,6 +1697,9 @@ ALTER TABLE ONLY public.enrolments
 
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_pkey PRIMARY KEY (merchant_account_id, payment_method_id);
+
+ALTER TABLE ONLY public.event_consumers
+    ADD CONSTRAINT event_consumers_pkey PRIMARY KEY (merchant_account_id, id);
 
 ALTER TABLE ONLY public.event_queue
     ADD CONSTRAINT event_queue_pkey PRIMARY KEY (event_id);
@@ -2299,6 +2319,10 @@ ALTER TABLE public.enrolments ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY enrolments_reach ON public.enrolments USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.event_consumers ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY event_consumers_reach ON public.event_consumers USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY events_reach ON public.events FOR SELECT USING (public.florin_reaches(merchant_account_id));
@@ -2509,6 +2533,8 @@ GRANT SELECT,DELETE ON TABLE public.embed_uses TO florin_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.enrolments TO florin_api;
 GRANT SELECT,UPDATE ON TABLE public.enrolments TO florin_worker;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.event_consumers TO florin_api;
+
 GRANT INSERT ON TABLE public.event_queue TO florin_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.event_queue TO florin_worker;
 
@@ -2617,17 +2643,17 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_states TO florin_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transactions TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transactions TO florin_worker;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_attempts TO florin_api;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_attempts TO florin_worker;
+GRANT SELECT ON TABLE public.webhook_attempts TO florin_api;
+GRANT SELECT,INSERT ON TABLE public.webhook_attempts TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_deliveries TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_deliveries TO florin_worker;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_replays TO florin_api;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_replays TO florin_worker;
+GRANT SELECT,INSERT ON TABLE public.webhook_replays TO florin_api;
+GRANT SELECT,UPDATE ON TABLE public.webhook_replays TO florin_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webhook_subscriptions TO florin_api;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_subscriptions TO florin_worker;
+GRANT SELECT,UPDATE ON TABLE public.webhook_subscriptions TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE vault.keys TO florin_vault;
 

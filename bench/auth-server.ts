@@ -53,6 +53,7 @@ const app = buildApp({
   instance: 'test',
   environment: 'sandbox',
   maxGiftCards: 10,
+  checkTarget: () => undefined,
   clocks: realClocks,
   log: createLog({ level: 'info', process: 'bench' }),
   metrics: createMetrics(),

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { createLog } from '../src/platform/log.ts'
 import { connect } from '../src/platform/postgres.ts'
+import { createAuthentication } from '../src/webhooks/authentication.ts'
 import { type Sent, startDispatcher } from '../src/webhooks/dispatcher.ts'
 import { createOutbound } from '../src/webhooks/outbound.ts'
 import { createSender } from '../src/webhooks/sender.ts'
@@ -44,7 +45,7 @@ const post = createSender({
     password: null,
     clientSecret: null,
   }),
-  authorize: async () => ({}),
+  authentication: createAuthentication({ outbound, now: () => new Date() }),
   source: { instance: 'bench', environment: 'sandbox' },
   prefix: 'X-Service-',
   now: () => new Date(),

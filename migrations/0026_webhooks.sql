@@ -6,8 +6,11 @@ create table webhook_subscriptions (
   url                 text not null check (length(url) between 1 and 2048),
   active              boolean not null,
   event_names         text[], -- null: all
-  authentication      jsonb, -- kind and what is no secret of it; secrets are in the vault under this id
-  rotating_until      timestamptz(3), -- the secret before the active one signs too until then
+  authentication      jsonb, -- kind, what is no secret of it, and the names of its secrets in the vault under this id
+  -- Names too: each secret has its own, so that the row alone says which is active, whoever dies halfway through a change.
+  secret_name          text,
+  previous_secret_name text,
+  rotating_until       timestamptz(3), -- the previous secret signs too until then
   creator_id          uuid, -- null: the command line
   creator_name        text not null,
   creator_thumbprint  text,
@@ -91,11 +94,16 @@ begin
     execute format('alter table %I force row level security', name);
     -- What belongs to the instance is seen by who reaches all accounts.
     execute format('create policy %I on %I using (florin_reaches(merchant_account_id))', name || '_reach', name);
-    execute format('grant select, insert, update on %I to florin_api, florin_worker', name);
   end loop;
 end
 $$;
-grant delete on webhook_subscriptions to florin_api;
+grant select, insert, update, delete on webhook_subscriptions to florin_api;
+grant select, update on webhook_subscriptions to florin_worker;
+grant select, insert, update on webhook_deliveries to florin_api, florin_worker;
+grant select on webhook_attempts to florin_api;
+grant select, insert on webhook_attempts to florin_worker;
+grant select, insert on webhook_replays to florin_api;
+grant select, update on webhook_replays to florin_worker;
 -- Locking a queue row counts as updating it.
 grant update on event_queue to florin_worker;
 
@@ -103,6 +111,7 @@ grant update on event_queue to florin_worker;
 alter table event_queue set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
 -- Events of one name, newest first.
+-- squawk-ignore require-concurrent-index-creation
 create index events_by_name on events (merchant_account_id, name, id);
 
 -- Whoever sends keeps the subscriptions in memory.

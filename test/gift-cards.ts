@@ -1,5 +1,9 @@
 import { randomInt } from 'node:crypto'
+import { createConnectors, createGiftCards } from '../src/connectors/registry.ts'
+import { realTime } from '../src/clocks.ts'
+import { createLog } from '../src/platform/log.ts'
 import { connect } from '../src/platform/postgres.ts'
+import { resolveDue } from '../src/areas/transactions/operations/resolve.ts'
 import { type Difference, verifyTransactions } from '../src/areas/transactions/operations/verify.ts'
 import type { TestApi } from './api.ts'
 
@@ -54,6 +58,26 @@ async function asWorker<Result>(
   } finally {
     await db.close()
   }
+}
+
+/** The janitor of a later time. */
+export async function resolveLater(api: Pick<TestApi, 'database' | 'vault'>, minutes: number): Promise<void> {
+  await asWorker(api, async (db) => {
+    const now = () => new Date(Date.now() + minutes * 60_000)
+    const sandbox = { environment: 'sandbox', db, now } as const
+    const log = createLog({ level: 'silent', process: 'test' })
+    const providers = { connectors: createConnectors(sandbox), giftCards: createGiftCards(sandbox) }
+    const ctx = {
+      db,
+      vault: api.vault.client(),
+      ...providers,
+      now,
+      newId: realTime.newId,
+      accounts: 'all' as const,
+      log,
+    }
+    await resolveDue(ctx, new AbortController().signal)
+  })
 }
 
 /** What is said twice and not the same, in our books and the providers'. */

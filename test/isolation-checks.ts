@@ -8,6 +8,7 @@ import { signNotification } from '../src/connectors/sandbox/mock-card/notificati
 import { cardOf, testCards } from './every-state.ts'
 import { giftCard, makeGiftCardService } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
+import { fillWebhooks } from './webhooks.ts'
 
 /*
  * What a caller of one merchant account can get out of the API, compared with what is in the tables. Everything is read from
@@ -78,6 +79,7 @@ export async function buildWorld(api: TestApi): Promise<World> {
     await payForReview(api, made, account)
     await payWithGiftCard(api, account)
     await sendBuyersAway(api, account)
+    await fillWebhooks(api.database, account)
     await rememberListed(api, made, account)
   }
   return { api, parties, made }
@@ -372,8 +374,8 @@ function* questions({ parties, made }: World, party: Party, tables: Tables): Gen
 /** What an answer shows, without the one name of the contract that has the name of an account in it. */
 const shown = (text: string) => text.replaceAll('"network_tokens_default"', '')
 
-/** Thousands of requests one after the other: a minute of a busy machine is not enough. */
-export const leakTimeoutMs = 300_000
+/** Thousands of requests one after the other: minutes on a busy machine. */
+export const leakTimeoutMs = 600_000
 
 /** Asks everything for every party and reports each foreign id in an answer, and each foreign row that changed. */
 export async function findLeaks(world: World): Promise<Findings> {

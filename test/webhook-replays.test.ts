@@ -8,6 +8,7 @@ import { afterAll, expect, test } from 'vitest'
 import { lastIdOf, newId } from '../src/ids.ts'
 import { useDatabase } from './database.ts'
 import type { KillOrder } from './kill-hook.ts'
+import { committedPoint, uncommittedPoints } from './webhook-replays/points.ts'
 import { insertEvents, insertSubscription } from './webhooks.ts'
 
 /** Replays whose worker is killed, again and again. */
@@ -65,11 +66,11 @@ test('a replay whose worker is killed at any place loses no event and tells none
   }
 
   for (const batches of [0, 1, 2]) {
-    for (const point of ['replay: position not yet moved', 'replay: not yet committed']) {
+    for (const point of uncommittedPoints) {
       expect(await work(point)).toBe('SIGKILL')
       expect((await progress()).told).toEqual(events.slice(0, batches * 1_000))
     }
-    expect(await work('replay: committed')).toBe('SIGKILL')
+    expect(await work(committedPoint)).toBe('SIGKILL')
     expect(await progress()).toEqual({
       position: events[(batches + 1) * 1_000 - 1],
       deliveries: (batches + 1) * 1_000,

@@ -24,6 +24,7 @@ export function commandLineContext(db: Db, operation: string): Context {
     instance: '',
     environment: 'sandbox',
     maxGiftCards: 10,
+    checkTarget: () => undefined,
     clocks: realClocks,
     ...realTime,
     log: createLog({ level: 'silent', process: 'florin' }),

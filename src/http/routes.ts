@@ -6,6 +6,7 @@ import { buyerRoutes } from '../areas/buyers/routes.ts'
 import { shippingDetailsRoutes } from '../areas/buyers/shipping-details/routes.ts'
 import { cardSchemeDefinitionRoutes } from '../areas/card-scheme-definitions/routes.ts'
 import { checkoutRoutes } from '../areas/checkout/routes.ts'
+import { feedRoutes } from '../areas/events/feed/routes.ts'
 import { eventRoutes } from '../areas/events/routes.ts'
 import { giftCardServiceDefinitionRoutes } from '../areas/gift-card-service-definitions/routes.ts'
 import { giftCardServiceRoutes } from '../areas/gift-card-services/routes.ts'
@@ -28,6 +29,7 @@ import { transactionRoutes } from '../areas/transactions/routes.ts'
 import { webhookDeliveryRoutes } from '../areas/webhook-deliveries/routes.ts'
 import { webhookReplayRoutes } from '../areas/webhook-subscriptions/replays/routes.ts'
 import { webhookTestRoutes } from '../areas/webhook-subscriptions/test-events/routes.ts'
+import { webhookSubscriptionRoutes } from '../areas/webhook-subscriptions/routes.ts'
 import type { Route } from './route.ts'
 
 /** Every operation there is, one line an area. Validation, openapi.json, the reference and the every-route tests read this. */
@@ -41,6 +43,7 @@ export const routes: readonly Route[] = [
   ...cardSchemeDefinitionRoutes,
   ...checkoutRoutes,
   ...eventRoutes,
+  ...feedRoutes,
   ...giftCardRoutes,
   ...giftCardServiceDefinitionRoutes,
   ...giftCardServiceRoutes,
@@ -62,4 +65,5 @@ export const routes: readonly Route[] = [
   ...webhookDeliveryRoutes,
   ...webhookReplayRoutes,
   ...webhookTestRoutes,
+  ...webhookSubscriptionRoutes,
 ]

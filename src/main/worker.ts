@@ -24,6 +24,7 @@ import { connect } from '../platform/postgres.ts'
 import { startPrivateServer } from '../platform/private-server.ts'
 import { connectVault, vaultOptions } from '../vault/client.ts'
 import { databaseProblems, runProcess } from './lifecycle.ts'
+import { startWebhooks } from './webhooks.ts'
 
 const settingNames = [
   'environment',
@@ -34,6 +35,7 @@ const settingNames = [
   'privateHost',
   'privatePort',
   'headerPrefix',
+  'webhookLoopback',
   'logLevel',
   'drainDelayMs',
   'shutdownTimeoutMs',
@@ -116,6 +118,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
     log,
     metrics,
   })
+  const webhooks = startWebhooks({ db, vault, log, metrics, config })
   let draining = false
   const privateServer = await startPrivateServer({
     host: config.privateHost,
@@ -131,7 +134,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
       draining = true
     },
     async close() {
-      await runner.stop()
+      await Promise.all([runner.stop(), webhooks.stop()])
       await vault.close()
       await db.close()
       await privateServer.close()

@@ -122,6 +122,14 @@ export const settings = {
     }),
     { env: 'FLORIN_EMBED_LIMIT', for: ['api'] },
   ),
+  webhookLoopback: setting(
+    Type.Boolean({
+      default: false,
+      description:
+        'Whether webhooks may go to this machine, also without TLS. For development: refused in production, on in `florin dev`.',
+    }),
+    { env: 'FLORIN_WEBHOOK_LOOPBACK', for: ['api', 'worker'] },
+  ),
   logLevel: setting(
     Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
       default: 'info',

@@ -53,6 +53,7 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
   const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
   let sweptAt = 0
   let refreshing: Promise<void> | undefined
+  let isOutdated = false
 
   async function reload(): Promise<void> {
     const rows = await transact({ db, accounts: 'all' as const }, ({ db }) => listEndpoints(db))
@@ -69,8 +70,17 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
     }
   }
 
+  /** A change that is told while they are read may be one that the reading does not see. */
+  async function reloadUntilCurrent(): Promise<void> {
+    while (isOutdated) {
+      isOutdated = false
+      await reload()
+    }
+  }
+
   function refresh(): Promise<void> {
-    refreshing ??= reload()
+    isOutdated = true
+    refreshing ??= reloadUntilCurrent()
       .catch((error: unknown) => log.warn('subscriptions could not be read', { error }))
       .finally(() => (refreshing = undefined))
     return refreshing
@@ -193,6 +203,7 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
     for (const { endpoint, room } of wanted) {
       endpoint.hasBacklog = due.filter(({ subscription_id }) => subscription_id === endpoint.row.id).length >= room
     }
+    if (due.length === 0) return
     await failpoint('dispatch: claimed')
     adopt(due, leaseUntil.getTime())
   }

@@ -4,7 +4,16 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { checkTarget, isLocalName, mayDial, type TargetRules } from './addresses.ts'
 
-export type OutboundErrorKind = 'forbidden_address' | 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'bad_response'
+export type OutboundErrorKind =
+  | 'forbidden_address'
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'timeout'
+  | 'reset'
+  | 'bad_response'
+  /** No access token was to be had. */
+  | 'authentication'
 
 /** There is no answer. The message is for our own log; merchants are told the kind. */
 export class OutboundError extends Error {

@@ -1,25 +1,16 @@
-import { renderEvent, type EventSource } from '../events/envelope.ts'
+import type { EndpointSecrets } from '../areas/webhook-subscriptions/operations/endpoints.ts'
+import { type EventSource, renderEvent } from '../events/envelope.ts'
+import type { Authentication } from './authentication.ts'
 import { deadlineMs, type Sent } from './dispatcher.ts'
 import { type Outbound, OutboundError } from './outbound.ts'
 import { retryAfterMs } from './retry.ts'
 import { signatureHeaders } from './sign.ts'
 import type { EndpointRow, EventRow } from './store.ts'
 
-/** What goes with a request to an endpoint and is kept in the vault. */
-export interface EndpointSecrets {
-  /** The active one first; the one before it while they are rotated. */
-  signing: readonly string[]
-  password: string | null
-  clientSecret: string | null
-}
-
 export interface SenderOptions {
   outbound: Outbound
   secretsOf: (endpoint: EndpointRow) => Promise<EndpointSecrets>
-  /** The header that shows who sends, where the subscription wants one. */
-  authorize: (endpoint: EndpointRow, secrets: EndpointSecrets) => Promise<Record<string, string>>
-  /** That the header was not good any more. */
-  onUnauthorized?: (endpoint: EndpointRow) => void
+  authentication: Authentication
   source: EventSource
   /** Of the headers' names. */
   prefix: string
@@ -29,7 +20,7 @@ export interface SenderOptions {
 const secretsKeptMs = 30_000
 
 /** One attempt: the event signed anew, posted, and what came back. */
-export function createSender({ outbound, secretsOf, authorize, onUnauthorized, source, prefix, now }: SenderOptions) {
+export function createSender({ outbound, secretsOf, authentication, source, prefix, now }: SenderOptions) {
   const kept = new Map<string, { version: number; until: number; secrets: Promise<EndpointSecrets> }>()
 
   /** Read from the vault once for each version of a subscription, and again when a rotation ends. */
@@ -58,12 +49,12 @@ export function createSender({ outbound, secretsOf, authorize, onUnauthorized, s
           'content-type': 'application/json',
           'user-agent': 'florin-webhooks',
           ...signatureHeaders({ prefix, id: event.id, now: now(), body, secrets: known.signing }),
-          ...(await authorize(endpoint, known)),
+          ...(await authentication.headersFor(endpoint, known)),
         },
         body,
         deadlineMs,
       })
-      if (status === 401) onUnauthorized?.(endpoint)
+      if (status === 401) authentication.forget(endpoint)
       return { statusCode: status, error: null, retryAfterMs: retryAfterMs(headers['retry-after'], now()) }
     } catch (error) {
       if (error instanceof OutboundError) return { statusCode: null, error: error.kind }

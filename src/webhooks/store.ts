@@ -1,3 +1,4 @@
+import type { SubscriptionRow } from '../areas/webhook-subscriptions/operations/endpoints.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -114,7 +115,10 @@ export interface Result {
   created_at: Date
 }
 
-/** What became of attempts, with what follows for their deliveries, in one statement. What has succeeded once has. */
+/**
+ * What became of attempts, with what follows for their deliveries, in one statement. What has succeeded once has. May be written again by
+ * somebody whose commit was not answered.
+ */
 export async function writeResults(db: Db, results: readonly Result[], now: Date): Promise<void> {
   await db.run(sql`
     with input as materialized (
@@ -126,6 +130,7 @@ export async function writeResults(db: Db, results: readonly Result[], now: Date
       attempted as (
         insert into webhook_attempts (merchant_account_id, delivery_id, id, number, status_code, error, duration_ms, created_at)
         select merchant_account_id, delivery_id, id, number, status_code, error, duration_ms, created_at from input
+        on conflict do nothing
       )
     update webhook_deliveries as delivery
     set status = input.status, attempts = greatest(attempts, input.number), next_attempt_at = input.next_attempt_at, status_code = input.status_code,
@@ -134,19 +139,36 @@ export async function writeResults(db: Db, results: readonly Result[], now: Date
     where delivery.id = any(array(select delivery_id from input)) and delivery.merchant_account_id = input.merchant_account_id and delivery.id = input.delivery_id and delivery.status <> 'succeeded'`)
 }
 
-export interface EndpointRow {
-  merchant_account_id: string
-  id: string
-  url: string
-  authentication: Record<string, string | null> | null
-  rotating_until: Date | null
-  version: number
-}
+export type EndpointRow = Pick<
+  SubscriptionRow,
+  | 'merchant_account_id'
+  | 'id'
+  | 'url'
+  | 'authentication'
+  | 'secret_name'
+  | 'previous_secret_name'
+  | 'rotating_until'
+  | 'version'
+>
 
 /** All that are to be sent anything. */
 export const listEndpoints = (db: Db): Promise<EndpointRow[]> =>
   db.run(sql`
-    select merchant_account_id, id, url, authentication, rotating_until, version from webhook_subscriptions where active`)
+    select merchant_account_id, id, url, authentication, secret_name, previous_secret_name, rotating_until, version
+    from webhook_subscriptions where active`)
+
+/** How long the oldest waits: an event for its deliveries, and a delivery that is due for its attempt. */
+export async function readAges(db: Db): Promise<{ queued: string | null; overdue: Date | null }> {
+  const [ages] = await db.run<{ queued: string | null; overdue: Date | null }>(sql`
+    select (select event_id::text from event_queue order by event_id limit 1) as queued,
+      (
+        select min(oldest.next_attempt_at) from webhook_subscriptions as subscription, lateral (
+          select next_attempt_at from webhook_deliveries
+          where subscription_id = subscription.id and status = 'pending' and next_attempt_at <= now() order by next_attempt_at limit 1
+        ) as oldest where subscription.active
+      ) as overdue`)
+  return ages ?? { queued: null, overdue: null }
+}
 
 /** Its owner said that it is gone. False when somebody was quicker. */
 export async function deactivate(

@@ -23,7 +23,7 @@ export const Events = Collection(Event, { title: 'Events' })
 
 export const EventPath = Type.Object({ event_id: Uuid({ description: 'Id of the event.' }) })
 
-const Names = Type.Array(Enum(eventNames), {
+export const Names = Type.Array(Enum(eventNames), {
   maxItems: eventNames.length,
   description: 'Events of this name. Repeat the parameter for several: any of them.',
 })

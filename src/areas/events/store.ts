@@ -26,14 +26,43 @@ const boundsOf = ({ fromId, toId }: EventFilter): Sql[] => [
   ...(toId === undefined ? [] : [sql`id <= ${toId}::uuid`]),
 ]
 
-export function listEventRows(
+export const listEventRows = (
   db: Db,
   accounts: Accounts,
   filter: EventFilter,
   page: PageRequest,
-): Promise<PageRows<EventRow>> {
+): Promise<PageRows<EventRow>> => listColumns(columns, db, accounts, filter, page)
+
+/** Their ids alone, oldest first: so many of those after one. */
+export async function listEventIds(
+  db: Db,
+  accounts: Accounts,
+  filter: EventFilter,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const position = { direction: 'newer', inclusive: false, id: after } as const
+  const page = { limit: limit - 1, position, seal: String }
+  const { rows } = await listColumns<{ id: string }>(sql`id`, db, accounts, filter, page)
+  return rows.map(({ id }) => id)
+}
+
+export const readEvents = (db: Db, accounts: Accounts, ids: readonly string[]): Promise<EventRow[]> =>
+  read<EventRow>(
+    db,
+    accounts,
+    (visible) => sql`
+      select ${columns} from events where ${visible(sql`merchant_account_id`)} and id = any(${ids}::uuid[]) order by id`,
+  )
+
+function listColumns<Row extends { id: string }>(
+  columns: Sql,
+  db: Db,
+  accounts: Accounts,
+  filter: EventFilter,
+  page: PageRequest,
+): Promise<PageRows<Row>> {
   const { names, resourceId } = filter
-  if (names && resourceId === undefined) return listByName(db, accounts, { ...filter, names }, page)
+  if (names && resourceId === undefined) return listByName(columns, db, accounts, { ...filter, names }, page)
   const conditions = [
     ...boundsOf(filter),
     ...(resourceId === undefined ? [] : [sql`resource_id = ${resourceId}`]),
@@ -49,14 +78,15 @@ export function listEventRows(
 }
 
 /** Each account and name is a scan of its own: the index has the order of ids within one account and name only. */
-async function listByName(
+async function listByName<Row extends { id: string }>(
+  columns: Sql,
   db: Db,
   accounts: Accounts,
   filter: EventFilter & { names: readonly string[] },
   page: PageRequest,
-): Promise<PageRows<EventRow>> {
+): Promise<PageRows<Row>> {
   const clauses = pageClauses(page, sql`id`)
-  const found = await read<EventRow & { has_behind: boolean }>(db, accounts, (visible) => {
+  const found = await read<Row & { has_behind: boolean }>(db, accounts, (visible) => {
     const scan = (side: Sql, order: Sql) => {
       const one = (account: Sql) => sql`(
         select ${columns} from events

@@ -1,7 +1,9 @@
+import { wholeInstance } from '../../../context.ts'
 import { type PageRequest, type PageRows, readPage } from '../../../page.ts'
-import { type Accounts, wholeInstance } from '../../../platform/accounts.ts'
+import type { Accounts } from '../../../platform/accounts.ts'
 import { type Db, read } from '../../../platform/postgres.ts'
 import { type Sql, sql } from '../../../platform/sql.ts'
+import type { WebhookReplay } from './schema.ts'
 
 /** Which events, and to whom. */
 export interface ReplayTerms {
@@ -17,6 +19,8 @@ export interface ReplayTerms {
 
 export interface ReplayRow extends ReplayTerms {
   id: string
+  /** Null: those of the subscription. */
+  event_names: WebhookReplay['event_names']
   /** The last event that was looked at. */
   position: string | null
   deliveries: number
