@@ -33,5 +33,6 @@ const webhooks = startWebhooks({
 process.once('SIGTERM', async () => {
   await webhooks.stop()
   await db.close()
+  process.exit(0)
 })
 process.stdout.write('started\n')
