@@ -31,6 +31,9 @@ const webhooks = startWebhooks({
   },
 })
 process.once('SIGTERM', () => {
-  void webhooks.stop().then(() => db.close())
+  void webhooks
+    .stop()
+    .then(() => db.close())
+    .then(() => process.exit(0))
 })
 process.stdout.write('started\n')
