@@ -13,13 +13,13 @@ import { type Sender, type Source, startReceivers, startSender, startStage, unti
 const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '12' },
+    seconds: { type: 'string', default: '10' },
     endpoints: { type: 'string', default: '100' },
     help: { type: 'boolean', default: false },
   },
 })
 if (options.help) {
-  console.log(`npm run proof:webhook-isolation -- [--rounds 5] [--seconds 12] [--endpoints 100]
+  console.log(`npm run proof:webhook-isolation -- [--rounds 5] [--seconds 10] [--endpoints 100]
 
 --rounds   with all good and with four bad, each
 --seconds  of each; an attempt that hangs is given up after 5
