@@ -43,6 +43,11 @@ export class Ledger {
     )
   }
 
+  /** Events that have arrived at each receiver. */
+  counts(): number[] {
+    return this.#times.map(({ size }) => size)
+  }
+
   /** Milliseconds from commit to first attempt, of each delivery. */
   lags(committed: ReadonlyMap<string, number>): number[] {
     return this.#times.flatMap((times) => [...times].map(([event, time]) => time - (committed.get(event) ?? 0)))

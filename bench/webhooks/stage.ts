@@ -118,13 +118,17 @@ export class Source {
     for (const id of ids) this.committed.set(id, moment)
   }
 
-  /** Events of the account, evenly. Ends when all are committed. */
-  async commitAtRate(account: string, { perSecond, seconds }: { perSecond: number; seconds: number }): Promise<void> {
+  /** Events of the accounts in turn, evenly. Ends when all are committed. */
+  async commitAtRate(
+    accounts: readonly string[],
+    { perSecond, seconds }: { perSecond: number; seconds: number },
+  ): Promise<void> {
     const [start, total] = [performance.now(), Math.round(perSecond * seconds)]
-    for (let made = 0; made < total; ) {
+    let made = 0
+    while (made < total) {
       const owed = Math.min(total, Math.ceil(((performance.now() - start) / 1000) * perSecond)) - made
-      if (owed > 0) await this.commit(Array.from({ length: owed }, () => account))
-      made += owed
+      const batch = Array.from({ length: owed }, () => accounts[made++ % accounts.length] ?? '')
+      if (owed > 0) await this.commit(batch)
       await delay(Math.max(1, Math.min(10, 1000 / perSecond)))
     }
   }
