@@ -111,6 +111,7 @@ grant update on event_queue to florin_worker;
 alter table event_queue set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
 -- Events of one name, newest first.
+-- squawk-ignore require-concurrent-index-creation
 create index events_by_name on events (merchant_account_id, name, id);
 
 -- Whoever sends keeps the subscriptions in memory.

@@ -66,6 +66,13 @@ export const wholeInstance = '*'
 export const withInstance = <Ctx extends Pick<Context, 'accounts' | 'caller'>>(ctx: Ctx): Ctx =>
   ctx.caller.reach === 'all' && ctx.accounts !== 'all' ? { ...ctx, accounts: [...ctx.accounts, wholeInstance] } : ctx
 
+/** How answers and events say it. */
+export const accountOrNull = (account: string) => (account === wholeInstance ? null : account)
+
+/** The same for the owner of what an id has led to. What belongs to the whole instance is about all accounts. */
+export const onBehalfOf = <Ctx extends Pick<Context, 'accounts'>>(ctx: Ctx, owner: string): Ctx =>
+  owner === wholeInstance ? { ...ctx, accounts: 'all' } : ctx
+
 /** The same for the one account that an id has led to, by its clock. */
 export const actingUpon = <Ctx extends Pick<Context, 'clocks'>>(ctx: Ctx, account: string) => ({
   ...ctx,

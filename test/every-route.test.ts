@@ -35,6 +35,7 @@ import { type Check, problemsOf, type Subject } from './every-route/run.ts'
 import { realClocks } from '../src/clocks.ts'
 import { makeGiftCardService } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
+import { insertDelivery, insertSubscription } from './webhooks.ts'
 
 /*
  * What holds for every operation, read from the list of routes: a new route is covered without a new test. The checks are
@@ -72,9 +73,13 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
   owner: api.token(),
   bound: boundToken,
   sign: (scopes, claims = {}) => api.makeToken(api.owner(), { scopes, claims }),
-  wait: async ({ transaction_id: id }, account) => {
-    if (id === undefined) return
+  wait: async ({ transaction_id: id, subscription_id: subscription }, account) => {
     const headers = { 'X-Service-Merchant-Account-ID': account }
+    if (subscription !== undefined) {
+      const body = { created_at_gte: new Date().toISOString() }
+      await api.request('POST', `/webhook-subscriptions/${subscription}/replay`, { headers, body })
+    }
+    if (id === undefined) return
     await api.request('POST', `/transactions/${id}/refunds`, { headers, body: { amount: 100 } })
     await afterDays(api, id, 2, headers)
   },
@@ -94,6 +99,7 @@ beforeAll(async () => {
     await makeGiftCardService(api, {}, headers)
     // An event to look at.
     await api.request('POST', '/buyers', { body: {}, headers })
+    await insertDelivery(api.database, { account, subscriptionId: await insertSubscription(api.database, { account }) })
   }
 })
 

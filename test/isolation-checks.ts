@@ -374,8 +374,8 @@ function* questions({ parties, made }: World, party: Party, tables: Tables): Gen
 /** What an answer shows, without the one name of the contract that has the name of an account in it. */
 const shown = (text: string) => text.replaceAll('"network_tokens_default"', '')
 
-/** Thousands of requests one after the other: a minute of a busy machine is not enough. */
-export const leakTimeoutMs = 300_000
+/** Thousands of requests one after the other: minutes on a busy machine. */
+export const leakTimeoutMs = 600_000
 
 /** Asks everything for every party and reports each foreign id in an answer, and each foreign row that changed. */
 export async function findLeaks(world: World): Promise<Findings> {

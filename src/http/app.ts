@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Clocks, realTime } from '../clocks.ts'
 import type { AntiFraudConnectors } from '../connectors/anti-fraud.ts'
@@ -29,8 +28,10 @@ import { openPage } from './pages.ts'
 import { isShadowed, shadowsOf, unknownPath, urlOf } from './paths.ts'
 import { type BuyerDirectory, createPinCheck } from './pins.ts'
 import { type Route, scopesOf } from './route.ts'
+import { sendRendered } from './send-rendered.ts'
 import type { StaticFile } from './static-files.ts'
 import { createStreams } from './streams.ts'
+import { traced } from './trace.ts'
 import { createValidator } from './validate.ts'
 import { addWebPages } from './web-pages.ts'
 
@@ -72,7 +73,6 @@ interface Admission {
 }
 
 const admissions = new WeakMap<FastifyRequest, Admission>()
-const tracer = trace.getTracer('florin')
 const maxHeaderSize = 16_384
 
 export function buildApp(options: AppOptions): FastifyInstance {
@@ -240,18 +240,6 @@ function addRoute(app: FastifyInstance, route: Route, options: Edge): void {
   })
 }
 
-const longText = 16_384
-
-function sendRendered(reply: FastifyReply, rendered: Rendered, status: number): FastifyReply {
-  const length = rendered.parts.reduce((sum, part) => sum + part.length, 0)
-  return reply
-    .code(rendered.status ?? status)
-    .headers(rendered.headers)
-    .header('content-type', 'application/json; charset=utf-8')
-    .serializer((body: unknown) => body as string)
-    .send(length > longText ? rendered.bytes : rendered.text)
-}
-
 /** Answered before anything of the request is read. */
 function addPreflight(app: FastifyInstance, preflight: Preflight): void {
   const answer = async (_request: FastifyRequest, reply: FastifyReply) =>
@@ -264,26 +252,6 @@ function addFile(app: FastifyInstance, file: StaticFile): void {
     void reply.headers(file.headers)
     return request.headers['if-none-match'] === file.headers.etag ? reply.code(304).send() : reply.send(file.content)
   })
-}
-
-/** A span per operation, continuing the caller's trace. Without an OpenTelemetry SDK this does nothing. */
-function traced(route: Route, request: FastifyRequest, work: () => unknown): unknown {
-  const parent = propagation.extract(context.active(), request.headers)
-  return tracer.startActiveSpan(
-    route.id,
-    { kind: SpanKind.SERVER, attributes: { 'http.request.method': route.method, 'http.route': route.path } },
-    parent,
-    async (span) => {
-      try {
-        return await work()
-      } catch (error) {
-        if (!(error instanceof ApiError)) span.setStatus({ code: SpanStatusCode.ERROR })
-        throw error
-      } finally {
-        span.end()
-      }
-    },
-  )
 }
 
 function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { errorTable } from '../errors.ts'
 import { type EventName, eventNames } from '../events/catalog.ts'
 import { eventSchema } from '../events/envelope.ts'
+import { eventMeanings } from '../events/meanings.ts'
 import { Constant, Enum, Nullable } from '../schema.ts'
 import { areas } from './areas.ts'
 import {
@@ -13,6 +14,8 @@ import {
   preferHeader,
   requestIdHeader,
   retryHeader,
+  webhookHeaderNames,
+  webhookHeaders,
 } from './openapi-headers.ts'
 import { type Route, scopesOf } from './route.ts'
 
@@ -210,6 +213,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
           headerPrefix,
           'The merchant account to act upon. `*` is the whole instance, for key pairs of all merchant accounts. Default: the first one the key pair can reach.',
         ),
+        ...webhookHeaders(headerPrefix),
       },
       responses,
       schemas: Object.fromEntries([...components].sort(([left], [right]) => (left < right ? -1 : 1))),
@@ -228,8 +232,9 @@ function webhook(name: EventName, schema: (node: TSchema) => unknown): Json {
     post: {
       operationId: name,
       summary: name,
-      description: `Sent after \`${name}\` to every subscription that wants it.`,
+      description: `${eventMeanings[name]} Sent to every active webhook subscription that wants it, and again until it is answered with 2xx.`,
       security: [],
+      parameters: webhookHeaderNames.map((header) => ({ $ref: `#/components/parameters/${header}` })),
       requestBody: { required: true, content: { 'application/json': { schema: schema(eventSchema(name)) } } },
       responses: { '200': { description: 'Received.' } },
     },

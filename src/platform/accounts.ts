@@ -1,11 +1,5 @@
 import { type Sql, sql } from './sql.ts'
 
-/** In rows of what belongs to the whole instance instead of to an account. Nobody sees them who does not reach all accounts. */
-export const wholeInstance = '*'
-
-/** The account of such a row as answers and events say it. */
-export const accountOrNull = (account: string) => (account === wholeInstance ? null : account)
-
 /** Merchant accounts: every one of the instance, or those named. */
 export type Accounts = 'all' | readonly string[]
 

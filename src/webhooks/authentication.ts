@@ -103,6 +103,7 @@ async function askForToken(
     },
     body: form.toString(),
     deadlineMs,
+    wantsBody: true,
   })
   if (status !== 200) throw new OutboundError('authentication', `the token URL answered ${status}`)
   return parseToken(body)

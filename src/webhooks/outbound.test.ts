@@ -50,8 +50,8 @@ async function misbehave(behave: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${await listening(server)}/`
 }
 
-const say = (outbound: Outbound, url: string, deadlineMs = 60_000) =>
-  outbound.post({ url, headers: { 'content-type': 'application/json' }, body: '{"a":"ü"}', deadlineMs })
+const say = (outbound: Outbound, url: string, deadlineMs = 60_000, wantsBody = true) =>
+  outbound.post({ url, headers: { 'content-type': 'application/json' }, body: '{"a":"ü"}', deadlineMs, wantsBody })
 
 const kindOf = async (answer: Promise<unknown>) => {
   const error = await answer.then(
@@ -331,6 +331,14 @@ test('of a gigabyte the first 64 KB are read, and the connection is cut', async 
   const answer = await say(useOutbound({ allowLoopback: true }), url)
   expect(answer.status).toBe(200)
   expect(answer.body).toHaveLength(65_536)
+  expect(await taken).toBeLessThan(fewMegabytes)
+})
+
+test('of a gigabyte that nobody wants nothing is kept, and the connection is cut', async () => {
+  const { url, taken } = await flood(`${head}content-length: ${2 ** 30}\r\n\r\n`, Buffer.alloc(65_536, 'a'))
+  const answer = await say(useOutbound({ allowLoopback: true }), url, 60_000, false)
+  expect(answer.status).toBe(200)
+  expect(answer.body).toHaveLength(0)
   expect(await taken).toBeLessThan(fewMegabytes)
 })
 

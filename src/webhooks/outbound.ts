@@ -32,12 +32,14 @@ export interface OutboundRequest {
   body: string | Buffer
   /** For all of it: name, connection, TLS, headers and body. */
   deadlineMs: number
+  /** Whether the answer's is kept; it is read in any case, so that the connection can be used again. */
+  wantsBody: boolean
 }
 
 export interface OutboundResponse {
   status: number
   headers: IncomingHttpHeaders
-  /** As it came, and no more than the first 64 KB. */
+  /** As it came, and no more than the first 64 KB; empty where nobody wants it. */
   body: Buffer
 }
 
@@ -90,14 +92,14 @@ export function createOutbound({
   }
 
   return {
-    async post({ url, headers, body, deadlineMs }) {
+    async post({ url, headers, body, deadlineMs, wantsBody }) {
       const problem = checkTarget(url, rules)
       if (problem !== undefined) throw new OutboundError('forbidden_address', problem)
       const target = new URL(url)
       const deadline = performance.now() + deadlineMs
       const once = () => {
         const request = start(target, { ...headers, 'content-length': Buffer.byteLength(body) })
-        return exchange(request, body, deadline)
+        return exchange(request, body, { deadline, wantsBody })
       }
       return await once().catch((error: unknown) => {
         // The receiver closed a kept connection at the moment it was used again.
@@ -114,7 +116,11 @@ export function createOutbound({
 
 class StaleConnection extends OutboundError {}
 
-function exchange(request: ClientRequest, body: string | Buffer, deadline: number): Promise<OutboundResponse> {
+function exchange(
+  request: ClientRequest,
+  body: string | Buffer,
+  { deadline, wantsBody }: { deadline: number; wantsBody: boolean },
+): Promise<OutboundResponse> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer)
@@ -147,7 +153,7 @@ function exchange(request: ClientRequest, body: string | Buffer, deadline: numbe
       response.on('error', (error) => fail(error, false))
       response.once('end', finish)
       response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk)
+        if (wantsBody) chunks.push(chunk)
         length += chunk.length
         if (length < mostBody) return
         finish()

@@ -10,7 +10,7 @@ const retryMs = 500
 
 /** Writes what became of attempts, many together. A delivery is over for this process when its row says so. */
 export function createResultWriter({ db, now, log }: { db: Db; now: () => Date; log: Log }) {
-  let gathered: { result: Result; done: () => void }[] = []
+  const gathered: { result: Result; done: () => void }[] = []
   let writing: Promise<void> | undefined
 
   async function write(): Promise<void> {

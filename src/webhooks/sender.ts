@@ -53,6 +53,7 @@ export function createSender({ outbound, secretsOf, authentication, source, pref
         },
         body,
         deadlineMs,
+        wantsBody: false,
       })
       if (status === 401) authentication.forget(endpoint)
       return { statusCode: status, error: null, retryAfterMs: retryAfterMs(headers['retry-after'], now()) }

@@ -2,6 +2,11 @@ import type { SubscriptionRow } from '../areas/webhook-subscriptions/operations/
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
+/*
+ * Nobody can tell PostgreSQL how few rows are looked for among how many: a plain join would read a million deliveries of a dead endpoint to find one. An
+ * array makes it look up each by its id, and so does a lateral part that `offset 0` keeps apart.
+ */
+
 /** What is to be sent. In transactions that see all accounts, as everything here. */
 export interface Due {
   merchant_account_id: string
@@ -37,7 +42,7 @@ export function takeEvents(db: Db, limit: number): Promise<Match[]> {
     select event.id, event.merchant_account_id, event.name, event.target, event.created_at,
       subscription.id as subscription_id, subscription.merchant_account_id as owner
     from taken
-      join events as event on event.id = taken.event_id
+      cross join lateral (select * from events where events.id = taken.event_id offset 0) as event
       left join webhook_subscriptions as subscription
         on (subscription.merchant_account_id = event.merchant_account_id or subscription.merchant_account_id = '*')
           and subscription.active and (subscription.event_names is null or event.name = any(subscription.event_names))
@@ -75,23 +80,24 @@ export async function claimDue(
   type Claimed = Omit<Due, 'event'> & { event_id: string; event: Omit<EventRow, 'created_at'> & { created_at: string } }
   const rows = await db.run<Claimed>(sql`
     with due as (
-        select found.merchant_account_id, found.id
+        select found.id
         from unnest(${wanted.map(({ subscriptionId }) => subscriptionId)}::uuid[], ${wanted.map(({ room }) => room)}::integer[]) as wanted (id, room),
           lateral (
-            select merchant_account_id, id from webhook_deliveries
+            select id from webhook_deliveries
             where subscription_id = wanted.id and status = 'pending' and next_attempt_at <= ${now}::timestamptz
             order by next_attempt_at limit wanted.room for update skip locked
           ) as found
       ),
       claimed as (
-        update webhook_deliveries as delivery set next_attempt_at = ${leaseUntil}::timestamptz
-        from due where delivery.merchant_account_id = due.merchant_account_id and delivery.id = due.id
-        returning delivery.merchant_account_id, delivery.id, subscription_id, event_id, attempts, expires_at
+        update webhook_deliveries set next_attempt_at = ${leaseUntil}::timestamptz
+        where id = any(array(select id from due))
+        returning merchant_account_id, id, subscription_id, event_id, attempts, expires_at
       )
     select claimed.merchant_account_id, claimed.id, subscription_id, event_id, attempts, expires_at,
       json_build_object('id', event.id, 'merchant_account_id', event.merchant_account_id, 'name', event.name, 'target', event.target,
         'created_at', event.created_at) as event
-    from claimed join events as event on event.id = event_id`)
+    from claimed cross join lateral (select * from events where events.id = event_id offset 0) as event
+    order by claimed.id`)
   return rows.map((row) => ({ ...row, event: { ...row.event, created_at: new Date(row.event.created_at) } }))
 }
 
@@ -130,7 +136,7 @@ export async function writeResults(db: Db, results: readonly Result[], now: Date
     set status = input.status, attempts = greatest(attempts, input.number), next_attempt_at = input.next_attempt_at, status_code = input.status_code,
       error = input.error, updated_at = ${now}::timestamptz
     from input
-    where delivery.merchant_account_id = input.merchant_account_id and delivery.id = input.delivery_id and delivery.status <> 'succeeded'`)
+    where delivery.id = any(array(select delivery_id from input)) and delivery.merchant_account_id = input.merchant_account_id and delivery.id = input.delivery_id and delivery.status <> 'succeeded'`)
 }
 
 export type EndpointRow = Pick<

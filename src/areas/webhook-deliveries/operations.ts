@@ -1,9 +1,8 @@
 import { realTime } from '../../clocks.ts'
-import type { Context } from '../../context.ts'
+import { accountOrNull, type Context, onBehalfOf, withInstance } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import { newId, timeOfId } from '../../ids.ts'
 import { type PageRequest, toCollection } from '../../page.ts'
-import { accountOrNull } from '../../platform/accounts.ts'
 import { type Db, transact } from '../../platform/postgres.ts'
 import type { Collection } from '../../schema.ts'
 import { audit } from '../audit-logs/operations.ts'
@@ -34,14 +33,15 @@ export async function listWebhookDeliveries(
 }
 
 export async function getWebhookDelivery(ctx: Context, id: string): Promise<WebhookDeliveryDetails> {
-  const row = found(await findDelivery(ctx.db, ctx.accounts, id))
-  const attempts = await listAttempts(ctx.db, ctx.accounts, row, mostAttempts)
+  const { db, accounts } = await onBehalfOfOwner(ctx, id)
+  const row = found(await findDelivery(db, accounts, id))
+  const attempts = await listAttempts(db, accounts, row, mostAttempts)
   return { ...present(row), attempts: attempts.map(presentAttempt) }
 }
 
 /** Has it sent at once, whatever became of it. */
 export async function retryWebhookDelivery(ctx: Context, id: string): Promise<WebhookDelivery> {
-  return await transact(ctx, async (ctx) => {
+  return await transact(await onBehalfOfOwner(ctx, id), async (ctx) => {
     const { subscription_id: subscriptionId } = found(await findDelivery(ctx.db, ctx.accounts, id))
     const subscription = await findSubscriptionState(ctx.db, ctx.accounts, subscriptionId)
     if (!subscription?.active) throw notSending('delivery_id', subscription)
@@ -53,9 +53,16 @@ export async function retryWebhookDelivery(ctx: Context, id: string): Promise<We
   })
 }
 
+/** Whoever does not reach the whole instance has none of its deliveries. */
+async function onBehalfOfOwner(ctx: Context, id: string): Promise<Context> {
+  if (ctx.caller.reach !== 'all') return ctx
+  const { merchant_account_id: owner } = found(await findDelivery(ctx.db, withInstance(ctx).accounts, id))
+  return onBehalfOf(ctx, owner)
+}
+
 /** The subscription, if it is there and is sent anything at all. */
 export async function requireActiveSubscription(
-  ctx: Pick<Context, 'db' | 'accounts'>,
+  ctx: Pick<Context, 'db' | 'accounts' | 'caller'>,
   id: string,
 ): Promise<SubscriptionState> {
   const subscription = await findSubscription(ctx, id)
@@ -63,8 +70,11 @@ export async function requireActiveSubscription(
   return subscription
 }
 
-export async function findSubscription(ctx: Pick<Context, 'db' | 'accounts'>, id: string): Promise<SubscriptionState> {
-  const subscription = await findSubscriptionState(ctx.db, ctx.accounts, id)
+export async function findSubscription(
+  ctx: Pick<Context, 'db' | 'accounts' | 'caller'>,
+  id: string,
+): Promise<SubscriptionState> {
+  const subscription = await findSubscriptionState(ctx.db, withInstance(ctx).accounts, id)
   if (!subscription) throw notFound()
   return subscription
 }

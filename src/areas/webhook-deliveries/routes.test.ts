@@ -98,7 +98,8 @@ test('a delivery shows its attempts, newest first, and no more than a hundred', 
 describe('what goes to a subscription of the whole instance', () => {
   test('has no merchant account, and is there for callers who reach all accounts only, in lists with *', async () => {
     const subscriptionId = await insertSubscription(api.database, { account: '*' })
-    const id = await insertDelivery(api.database, { account: '*', subscriptionId })
+    const [eventId = ''] = await insertEvents(api.database, 1, { account: 'other' })
+    const id = await insertDelivery(api.database, { account: '*', subscriptionId, eventId })
     await insertAttempt(api.database, { account: '*', deliveryId: id })
     const query = `subscription_id=${subscriptionId}`
 
@@ -107,10 +108,11 @@ describe('what goes to a subscription of the whole instance', () => {
     expect(await list(query, { headers: everywhere, token: bound })).toEqual([])
 
     const { body } = await get(id)
-    expect([body.merchant_account_id, body.attempts.length]).toEqual([null, 1])
+    expect([body.merchant_account_id, body.event_name, body.attempts.length]).toEqual([null, 'buyer.created', 1])
     expect((await get(id, bound)).status).toBe(404)
     expect((await retry(id, bound)).status).toBe(404)
-    expect((await retry(id)).status).toBe(200)
+    const retried = await retry(id)
+    expect([retried.status, retried.body.event_name]).toEqual([200, 'buyer.created'])
   })
 })
 

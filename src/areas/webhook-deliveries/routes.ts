@@ -30,7 +30,7 @@ export const webhookDeliveryRoutes = [
     summary: 'Get a webhook delivery',
     description: 'With its attempts.',
     scope: 'webhook-subscriptions.read',
-    merchantAccount: 'none',
+    merchantAccount: 'one',
     params: WebhookDeliveryPath,
     returns: [200, WebhookDeliveryDetails],
     handle: (ctx, { params }) => getWebhookDelivery(ctx, params.delivery_id),
@@ -43,7 +43,7 @@ export const webhookDeliveryRoutes = [
     description:
       'Sends it again at once, also one that has succeeded or failed; one that has failed is then tried for seven days more. One that is due within a minute may be on its way already and keeps its time: see `next_attempt_at` in the answer.',
     scope: 'webhook-subscriptions.write',
-    merchantAccount: 'none',
+    merchantAccount: 'one',
     params: WebhookDeliveryPath,
     returns: [200, WebhookDelivery],
     handle: (ctx, { params }) => retryWebhookDelivery(ctx, params.delivery_id),

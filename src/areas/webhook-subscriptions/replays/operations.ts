@@ -1,9 +1,8 @@
 import { realTime } from '../../../clocks.ts'
-import type { Context } from '../../../context.ts'
+import { accountOrNull, type Context, onBehalfOf } from '../../../context.ts'
 import { invalidBody, notFound } from '../../../errors.ts'
 import { newId, timeOfId } from '../../../ids.ts'
 import { type PageRequest, toCollection } from '../../../page.ts'
-import { accountOrNull } from '../../../platform/accounts.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { type Db, transact } from '../../../platform/postgres.ts'
 import type { Collection } from '../../../schema.ts'
@@ -34,6 +33,7 @@ export async function createWebhookReplay(
   input: NewWebhookReplay,
 ): Promise<WebhookReplay> {
   const subscription = await requireActiveSubscription(ctx, subscriptionId)
+  const owned = onBehalfOf(ctx, subscription.merchant_account_id)
   const range = rangeOf(input, realTime.now())
   if (!range) {
     const message = 'Must be before `created_at_lte` and not in the future'
@@ -51,7 +51,7 @@ export async function createWebhookReplay(
   }
   if (input.dry_run) {
     const counted = { ...terms, event_names: names ?? subscription.event_names }
-    const { looked, wanted } = await countWanted(ctx.db, ctx.accounts, counted, mostCounted + 1)
+    const { looked, wanted } = await countWanted(owned.db, owned.accounts, counted, mostCounted + 1)
     return present({
       ...terms,
       id: null,
@@ -61,7 +61,7 @@ export async function createWebhookReplay(
       is_minimum: looked > mostCounted,
     })
   }
-  return await transact(ctx, async (ctx) => {
+  return await transact(owned, async (ctx) => {
     const replay = present(await insertReplay(ctx.db, { ...terms, id }))
     await audit(ctx, 'created', { type: replay.type, id, name: id, merchantAccountId: replay.merchant_account_id })
     return replay
@@ -74,12 +74,14 @@ export async function listWebhookReplays(
   page: PageRequest,
 ): Promise<Collection<WebhookReplay>> {
   const subscription = await findSubscription(ctx, subscriptionId)
-  return toCollection(page, await listReplayRows(ctx.db, ctx.accounts, subscription, page), ({ id }) => id, present)
+  const { db, accounts } = onBehalfOf(ctx, subscription.merchant_account_id)
+  return toCollection(page, await listReplayRows(db, accounts, subscription, page), ({ id }) => id, present)
 }
 
 export async function getWebhookReplay(ctx: Context, path: ReplayPath): Promise<WebhookReplay> {
   const subscription = await findSubscription(ctx, path.subscription_id)
-  const replay = await findReplay(ctx.db, ctx.accounts, subscription, path.replay_id)
+  const { db, accounts } = onBehalfOf(ctx, subscription.merchant_account_id)
+  const replay = await findReplay(db, accounts, subscription, path.replay_id)
   if (!replay) throw notFound()
   return present(replay)
 }

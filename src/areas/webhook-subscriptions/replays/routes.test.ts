@@ -16,10 +16,20 @@ beforeAll(() => {
   return () => db.close()
 })
 
-const replay = (id: string, body: object, token = api.token()): Promise<Answer<WebhookReplay>> =>
-  api.request<WebhookReplay>('POST', `/webhook-subscriptions/${id}/replay`, { body, token })
-const get = async (subscriptionId: string, id: string | null) =>
-  (await api.request<WebhookReplay>('GET', `/webhook-subscriptions/${subscriptionId}/replays/${id}`)).body
+/** Names the account of the subscription; one of the whole instance needs none. */
+async function call<Body>(method: string, id: string, path: string, body?: object): Promise<Answer<Body>> {
+  const [row] = await api.database.query<{ account: string }>(
+    'select merchant_account_id as account from webhook_subscriptions where id = $1',
+    [id],
+  )
+  const headers: Record<string, string> =
+    row && row.account !== '*' ? { 'X-Service-Merchant-Account-ID': row.account } : {}
+  return await api.request<Body>(method, `/webhook-subscriptions/${id}/${path}`, { headers, ...(body && { body }) })
+}
+const replay = (id: string, body: object) => call<WebhookReplay>('POST', id, 'replay', body)
+const get = async (id: string, replayId: string | null) =>
+  (await call<WebhookReplay>('GET', id, `replays/${replayId}`)).body
+const list = async (id: string) => (await call<Collection<WebhookReplay>>('GET', id, 'replays')).body.items
 const advance = (now = () => new Date()) => advanceReplays(db, now, new AbortController().signal)
 /** Events that the subscription was told of again, in their order. */
 const replayed = async (subscriptionId: string) =>
@@ -101,10 +111,13 @@ describe('a replay', () => {
     ]
     const terms = { created_at_gte: ago(41 * hour).toISOString(), created_at_lte: ago(39 * hour).toISOString() }
     await replay(own, terms)
-    expect((await replay(whole, terms)).body.merchant_account_id).toBeNull()
+    expect((await replay(whole, { ...terms, dry_run: true })).body.deliveries).toBe(6)
+    const { body } = await replay(whole, terms)
+    expect(body.merchant_account_id).toBeNull()
     await advance()
     expect(await replayed(own)).toEqual(events[0])
     expect(await replayed(whole)).toEqual(events.flat().toSorted())
+    expect((await get(whole, body.id)).deliveries).toBe(6)
   })
 
   test('is of the events that the subscription is told of, or of those that are named, and never of tests', async () => {
@@ -218,8 +231,7 @@ describe('a dry run', () => {
     expect(await count({})).toEqual([null, 5, false])
     expect(await count({ event_names: ['refund.failed', 'refund.pending'] })).toEqual([null, 4, false])
     expect(await count({ created_at_lte: ago(1.5 * hour).toISOString() })).toEqual([null, 0, false])
-    const { body } = await api.request<Collection<WebhookReplay>>('GET', `/webhook-subscriptions/${id}/replays`)
-    expect(body.items).toEqual([])
+    expect(await list(id)).toEqual([])
     await advance()
     expect(await replayed(id)).toEqual([])
   })
@@ -259,8 +271,6 @@ test('a time that is to come, or ends before it begins, and a subscription that 
 test('replays are listed under their own subscription only', async () => {
   const [id, other] = [await insertSubscription(api.database), await insertSubscription(api.database)]
   const { body: made } = await replay(id, { created_at_gte: ago(hour).toISOString() })
-  const list = async (subscriptionId: string) =>
-    (await api.request<Collection<WebhookReplay>>('GET', `/webhook-subscriptions/${subscriptionId}/replays`)).body.items
   expect((await list(id)).map((item) => item.id)).toEqual([made.id])
   expect(await list(other)).toEqual([])
   const { status } = await api.request('GET', `/webhook-subscriptions/${other}/replays/${made.id}`)

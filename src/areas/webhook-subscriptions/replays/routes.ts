@@ -1,13 +1,7 @@
 import { route } from '../../../http/route.ts'
+import { WebhookSubscriptionPath } from '../schema.ts'
 import { createWebhookReplay, getWebhookReplay, listWebhookReplays } from './operations.ts'
-import {
-  ListWebhookReplaysQuery,
-  NewWebhookReplay,
-  ReplayPath,
-  ReplaysPath,
-  WebhookReplay,
-  WebhookReplays,
-} from './schema.ts'
+import { ListWebhookReplaysQuery, NewWebhookReplay, ReplayPath, WebhookReplay, WebhookReplays } from './schema.ts'
 
 export const webhookReplayRoutes = [
   route({
@@ -18,8 +12,8 @@ export const webhookReplayRoutes = [
     description:
       'Sends the events of a time to a webhook subscription again, each as a new delivery with the same event. It goes on in the background, as fast as the endpoint takes them, and however many there are; the events of the last half minute come last. With `dry_run` it only says how many there are, counting up to 100,000.',
     scope: 'webhook-subscriptions.write',
-    merchantAccount: 'none',
-    params: ReplaysPath,
+    merchantAccount: 'one',
+    params: WebhookSubscriptionPath,
     body: NewWebhookReplay,
     example: () => ({
       created_at_gte: '2026-01-01T00:00:00.000Z',
@@ -36,8 +30,8 @@ export const webhookReplayRoutes = [
     summary: 'List replays',
     description: 'The replays of a webhook subscription, newest first.',
     scope: 'webhook-subscriptions.read',
-    merchantAccount: 'none',
-    params: ReplaysPath,
+    merchantAccount: 'one',
+    params: WebhookSubscriptionPath,
     query: ListWebhookReplaysQuery,
     paged: true,
     returns: [200, WebhookReplays],
@@ -50,7 +44,7 @@ export const webhookReplayRoutes = [
     summary: 'Get a replay',
     description: 'How far it is.',
     scope: 'webhook-subscriptions.read',
-    merchantAccount: 'none',
+    merchantAccount: 'one',
     params: ReplayPath,
     returns: [200, WebhookReplay],
     handle: (ctx, { params }) => getWebhookReplay(ctx, params),

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { eventNames } from '../../../events/catalog.ts'
 import { Body, Collection, Constant, DateTime, Enum, Nullable, optional, PageQuery, Uuid } from '../../../schema.ts'
+import { WebhookSubscriptionPath } from '../schema.ts'
 
 const From = DateTime({ description: 'Events from this moment on, which is included.' })
 const To = DateTime({ description: 'Events up to this moment, which is included.' })
@@ -61,10 +62,8 @@ export const NewWebhookReplay = Body(
 )
 export type NewWebhookReplay = Static<typeof NewWebhookReplay>
 
-const SubscriptionId = Uuid({ description: 'Id of the webhook subscription.' })
-export const ReplaysPath = Type.Object({ subscription_id: SubscriptionId })
 export const ReplayPath = Type.Object({
-  subscription_id: SubscriptionId,
+  ...WebhookSubscriptionPath.properties,
   replay_id: Uuid({ description: 'Id of the replay.' }),
 })
 export type ReplayPath = Static<typeof ReplayPath>

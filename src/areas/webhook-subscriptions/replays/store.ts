@@ -1,5 +1,6 @@
+import { wholeInstance } from '../../../context.ts'
 import { type PageRequest, type PageRows, readPage } from '../../../page.ts'
-import { type Accounts, wholeInstance } from '../../../platform/accounts.ts'
+import type { Accounts } from '../../../platform/accounts.ts'
 import { type Db, read } from '../../../platform/postgres.ts'
 import { type Sql, sql } from '../../../platform/sql.ts'
 import type { WebhookReplay } from './schema.ts'

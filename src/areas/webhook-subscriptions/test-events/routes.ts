@@ -1,7 +1,7 @@
 import { route } from '../../../http/route.ts'
 import { WebhookDelivery } from '../../webhook-deliveries/schema.ts'
 import { testWebhookSubscription } from './operations.ts'
-import { TestEventPath } from './schema.ts'
+import { WebhookSubscriptionPath } from '../schema.ts'
 
 export const webhookTestRoutes = [
   route({
@@ -12,8 +12,8 @@ export const webhookTestRoutes = [
     description:
       'Sends the event `webhook-subscription.test` to this subscription alone, whatever events it is told of, signed and tried again like any other. The delivery says how it went.',
     scope: 'webhook-subscriptions.write',
-    merchantAccount: 'none',
-    params: TestEventPath,
+    merchantAccount: 'one',
+    params: WebhookSubscriptionPath,
     returns: [200, WebhookDelivery],
     handle: (ctx, { params }) => testWebhookSubscription(ctx, params.subscription_id),
   }),
