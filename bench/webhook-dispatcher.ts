@@ -86,12 +86,13 @@ process.on('message', () => {
   peakMemoryBytes = 0
 })
 
-process.once('SIGTERM', async () => {
+async function end(): Promise<void> {
   await dispatcher.stop()
   outbound.close()
   await db.close()
   process.exit(0)
-})
+}
+process.once('SIGTERM', () => void end())
 // Nobody is left to stop it.
 process.once('disconnect', () => process.exit(1))
 process.send?.('started')

@@ -28,6 +28,7 @@ import { openPage } from './pages.ts'
 import { isShadowed, shadowsOf, unknownPath, urlOf } from './paths.ts'
 import { type BuyerDirectory, createPinCheck } from './pins.ts'
 import { type Route, scopesOf } from './route.ts'
+import { sendRendered } from './send-rendered.ts'
 import type { StaticFile } from './static-files.ts'
 import { createStreams } from './streams.ts'
 import { traced } from './trace.ts'
@@ -237,18 +238,6 @@ function addRoute(app: FastifyInstance, route: Route, options: Edge): void {
       return reply.code(output === undefined ? (route.orEmpty ?? status) : status).send(output)
     },
   })
-}
-
-const longText = 16_384
-
-function sendRendered(reply: FastifyReply, rendered: Rendered, status: number): FastifyReply {
-  const length = rendered.parts.reduce((sum, part) => sum + part.length, 0)
-  return reply
-    .code(rendered.status ?? status)
-    .headers(rendered.headers)
-    .header('content-type', 'application/json; charset=utf-8')
-    .serializer((body: unknown) => body as string)
-    .send(length > longText ? rendered.bytes : rendered.text)
 }
 
 /** Answered before anything of the request is read. */

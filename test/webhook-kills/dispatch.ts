@@ -30,8 +30,10 @@ const webhooks = startWebhooks({
     databaseDirectUrl: undefined,
   },
 })
-process.once('SIGTERM', async () => {
-  await webhooks.stop()
-  await db.close()
+process.once('SIGTERM', () => {
+  void webhooks
+    .stop()
+    .then(() => db.close())
+    .then(() => process.exit(0))
 })
 process.stdout.write('started\n')

@@ -21,7 +21,8 @@ export interface Findings {
   deliveries_doubled: number
   /** Not marked as succeeded at the end. */
   deliveries_open: number
-  attempts: number
+  /** By what the sender knows of their ends. */
+  attempts: Readonly<Record<string, number>>
   queue_left: number
 }
 
@@ -51,10 +52,12 @@ export async function judge({ query, receiver, subscriptions, produced }: Stage)
     }
   }
   const resources = new Set(events.map(({ resource_id }) => resource_id))
-  const [rows] = await query<{ doubled: number; open: number; attempts: number; queue: number }>(
+  const attempts = await query<{ outcome: string; count: number }>(
+    'select coalesce(status_code::text, error) as outcome, count(*)::integer as count from webhook_attempts group by 1 order by 1',
+  )
+  const [rows] = await query<{ doubled: number; open: number; queue: number }>(
     `select count(*)::integer - count(distinct (subscription_id, event_id))::integer as doubled,
        count(*) filter (where status <> 'succeeded')::integer as open,
-       (select count(*)::integer from webhook_attempts) as attempts,
        (select count(*)::integer from event_queue) as queue
      from webhook_deliveries`,
   )
@@ -64,7 +67,7 @@ export async function judge({ query, receiver, subscriptions, produced }: Stage)
     commits_lost: [...produced.committed].filter((id) => !resources.has(id)).length,
     deliveries_doubled: rows?.doubled ?? 0,
     deliveries_open: rows?.open ?? 0,
-    attempts: rows?.attempts ?? 0,
+    attempts: Object.fromEntries(attempts.map(({ outcome, count }) => [outcome, count])),
     queue_left: rows?.queue ?? 0,
   }
 }

@@ -81,15 +81,14 @@ export function changeAuthentication(
     scope: sent.scope ?? null,
   })
   const change = (): StoredAuthentication | null => {
-    switch (input?.kind) {
+    if (!input) return null
+    switch (input.kind) {
       case 'basic':
         return { kind: input.kind, username: input.username, password_name: password(input) }
       case 'oauth_client_credentials':
         return { kind: input.kind, ...client(input) }
       case 'oauth_password':
         return { kind: input.kind, ...client(input), username: input.username, password_name: password(input) }
-      default:
-        return null
     }
   }
   return { authentication: change(), secrets, problems }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { realTime } from '../../../clocks.ts'
 import type { Context } from '../../../context.ts'
-import { duplicateRecord, type ErrorDetail, notFound, ValidationFailure } from '../../../errors.ts'
+import { duplicateRecord, notFound, ValidationFailure } from '../../../errors.ts'
 import { renderEvent } from '../../../events/envelope.ts'
 import { firstIdOf, lastIdOf, timeOfId } from '../../../ids.ts'
 import { isOne } from '../../../platform/accounts.ts'
@@ -14,7 +14,7 @@ import { type ConsumerRow, findConsumer, insertConsumer, moveConsumer } from './
 
 export async function createEventConsumer(ctx: Context, { id }: NewEventConsumer): Promise<EventConsumer> {
   const now = realTime.now()
-  const account = accountOfConsumer(ctx, { location: 'body', pointer: '/id' })
+  const account = accountOfConsumer(ctx)
   const row = await transact(ctx, ({ db }) =>
     insertConsumer(db, { account, id, position: firstIdOf(now.getTime()), now }),
   )
@@ -27,7 +27,7 @@ export async function updateEventConsumer(
   id: string,
   { position }: EventConsumerUpdate,
 ): Promise<EventConsumer> {
-  const account = accountOfConsumer(ctx, { location: 'path', pointer: 'event_consumer_id' })
+  const account = accountOfConsumer(ctx)
   const row = await transact(ctx, ({ db }) => moveConsumer(db, { account, id, position, now: realTime.now() }))
   if (!row) throw notFound()
   return present(row)
@@ -42,19 +42,19 @@ const present = (row: ConsumerRow): EventConsumer => ({
 })
 
 async function positionOf(ctx: Context, id: string): Promise<string> {
-  const where = { location: 'query', pointer: 'consumer' } as const
-  const row = await findConsumer(ctx.db, ctx.accounts, accountOfConsumer(ctx, where), id)
+  const row = await findConsumer(ctx.db, ctx.accounts, accountOfConsumer(ctx), id)
   if (row) return row.position
-  const message = 'There is no such consumer; POST /events/consumers makes one'
-  throw new ValidationFailure([{ ...where, type: 'value_error.unknown', message }])
+  throw badConsumer('value_error.unknown', 'There is no such consumer; POST /events/consumers makes one')
 }
 
-function accountOfConsumer({ accounts }: Context, where: Pick<ErrorDetail, 'location' | 'pointer'>): string {
+function accountOfConsumer({ accounts }: Context): string {
   if (accounts === 'all') return '*'
   if (isOne(accounts)) return accounts[0]
-  const message = 'A consumer reads one merchant account, or all of the instance; name one'
-  throw new ValidationFailure([{ ...where, type: 'value_error.conflict', message }])
+  throw badConsumer('value_error.conflict', 'A consumer reads one merchant account, or all of the instance; name one')
 }
+
+const badConsumer = (type: string, message: string) =>
+  new ValidationFailure([{ location: 'query', pointer: 'consumer', type, message }])
 
 /** Where a reader begins is decided before the answer does, so that what is wrong with it can be said. */
 export async function feedEvents(ctx: Context, query: FeedQuery): Promise<Streamed> {

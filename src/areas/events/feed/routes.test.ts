@@ -179,8 +179,9 @@ test('a consumer goes on where it said it was, each account and all of them apar
   ])
 
   const bound = await api.makeToken(await api.makeKeyPair({ merchantAccountIds: ['default', 'other'] }))
-  const several = await create('*', bound)
-  expect([several.status, several.body]).toMatchObject([400, { details: [{ pointer: '/id' }] }])
+  expect((await create('*', bound)).status).toBe(403)
+  const several = await api.request('GET', '/events/feed?consumer=warehouse', { token: bound, headers: headersOf('*') })
+  expect([several.status, several.body['details']]).toMatchObject([400, [{ pointer: 'consumer' }]])
 })
 
 test('who is bound to an account follows nothing else; all accounts and the whole instance are for who reaches all', async () => {

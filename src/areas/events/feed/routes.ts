@@ -32,7 +32,7 @@ export const feedRoutes = [
     description:
       'Somebody whose position in the feed is kept; it begins now. With `*` it is one of the whole instance, for callers who reach all accounts.',
     scope: 'events.read',
-    merchantAccount: 'list',
+    merchantAccount: 'instance',
     body: NewEventConsumer,
     example: ({ unique }) => ({ id: `warehouse-${unique}` }),
     returns: [201, EventConsumer],
@@ -45,7 +45,7 @@ export const feedRoutes = [
     summary: 'Move a consumer of events',
     description: 'Says how far it has come in the feed.',
     scope: 'events.read',
-    merchantAccount: 'list',
+    merchantAccount: 'instance',
     params: EventConsumerPath,
     body: EventConsumerUpdate,
     example: () => ({ position: '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e' }),

@@ -53,7 +53,8 @@ export async function resolveDue(
 export async function resolveAttempt(
   ctx: System,
   attempt: AttemptRow,
-  isDue = attempt.next_check_at === null || attempt.next_check_at <= ctx.now(),
+  // Who takes a call that is due puts its next time off, and may have died since.
+  isDue = attempt.checks > 0 || attempt.next_check_at === null || attempt.next_check_at <= ctx.now(),
 ): Promise<boolean> {
   if (isOfGiftCards(attempt)) return resolveGiftCards(ctx, attempt, isDue)
   if (attempt.payment_service_id === null) {

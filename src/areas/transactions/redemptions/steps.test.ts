@@ -128,3 +128,25 @@ describe('a request that is slower than the janitor, at the point', () => {
     expect(await get(path)).toMatchObject({ refunded_amount: 200 })
   })
 })
+
+test('a repeated key ends what a request began that has died, also after a janitor that died over it', async () => {
+  const gift = giftCard(500)
+  const body = { amount: 2000, intent: 'capture', gift_cards: [{ ...gift, amount: 500 }] }
+  const key = { 'Idempotency-Key': `died-${gift.number}` }
+  let repeated: Awaited<ReturnType<typeof pay>> | undefined
+  atPoint('redeem: providers answered', async () => {
+    // It took the call, which puts the next time off, and asked nobody.
+    await api.database.query(
+      "update attempts set checks = 1, next_check_at = now() + interval '5 minutes' where state <> 'done'",
+    )
+    await api.database.query("update idempotency_keys set lease_until = now() - interval '1 second' where key = $1", [
+      key['Idempotency-Key'],
+    ])
+    repeated = await pay(body, key)
+  })
+  await pay(body, key)
+  expect(repeated?.body).toMatchObject({ status: 'authorization_failed', error_code: 'service_network_error' })
+  expect((await pay(body, key)).text).toBe(repeated?.text)
+  expect(await balanceOf(api, gift)).toBe(500)
+  expect(await kept()).toMatchObject({ state: 'voided' })
+})
