@@ -124,6 +124,7 @@ try {
   }
   const ratios = runs.bad.map(({ perSecond }, index) => perSecond / (runs.good[index]?.perSecond ?? 0))
   const ratio = median(ratios)
+  const goodRates = runs.good.map(({ perSecond }) => perSecond)
   const memoryGrowth = Math.max(...[...runs.good, ...runs.bad].map(({ peakMemory }) => peakMemory)) - memoryBefore
   const total = (of: (run: Run) => number) => [...runs.good, ...runs.bad].reduce((sum, run) => sum + of(run), 0)
   const [missing, duplicates] = [total((run) => run.missing), total((run) => run.duplicates)]
@@ -143,6 +144,8 @@ try {
       ratio: round(ratio, 3),
       ratios: ratios.map((one) => round(one, 3)),
       ratio_floor: floors.ratio,
+      // Of the same run with all good, the slowest against the fastest: what the machine itself does to a ratio.
+      all_good_spread: round(Math.min(...goodRates) / Math.max(...goodRates), 3),
       attempts_on_bad: Object.fromEntries(
         badBehaviours.map((behaviour, index) => [
           behaviour,

@@ -31,7 +31,7 @@ const rounds = Number(options.rounds)
 const seconds = Number(options.seconds)
 const floor = { rate: 500, p99Ms: 1_000 }
 /** Of what the sender can do at most: above it, lag is the length of a queue. */
-const carriedShare = 0.75
+const carriedShare = 0.6
 
 interface Audience {
   account: string

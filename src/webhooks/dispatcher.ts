@@ -86,15 +86,15 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
     return refreshing
   }
 
-  /** A place for one delivery that is about to be written down. */
-  function wants(subscriptionId: string): boolean {
+  /** A place for one delivery that is about to be written down; otherwise its endpoint is among the crowded ones. */
+  function wants(subscriptionId: string, crowded: Set<Endpoint>): boolean {
     const endpoint = endpoints.get(subscriptionId)
     if (!endpoint || stopping.signal.aborted) return false
     if (endpoint.room(Date.now()) > 0) {
       endpoint.promised += 1
       return true
     }
-    endpoint.hasBacklog = true
+    crowded.add(endpoint)
     return false
   }
 
@@ -175,9 +175,17 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
 
   async function relayOnce(): Promise<boolean> {
     const at = now()
+    const crowded = new Set<Endpoint>()
     try {
-      const { events, taken } = await relay(db, { limit: eventsTogether, now: at, leaseMs, wants })
+      const { events, taken } = await relay(db, {
+        limit: eventsTogether,
+        now: at,
+        leaseMs,
+        wants: (subscriptionId) => wants(subscriptionId, crowded),
+      })
       for (const endpoint of endpoints.values()) endpoint.promised = 0
+      // Not before: who looked earlier would find nothing, and not look again.
+      for (const endpoint of crowded) endpoint.hasBacklog = true
       adopt(taken, at.getTime() + leaseMs)
       return events > 0
     } catch (error) {
@@ -197,11 +205,14 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
       .filter(({ room }) => room > 0)
     if (wanted.length === 0) return
     const leaseUntil = new Date(at.getTime() + leaseMs)
+    for (const { endpoint } of wanted) endpoint.hasBacklog = false
     const due = await transact({ db, accounts: 'all' as const }, ({ db }) =>
       claimDue(db, wanted, { now: at, leaseUntil }),
     )
+    const found = new Map<string, number>()
+    for (const { subscription_id: id } of due) found.set(id, (found.get(id) ?? 0) + 1)
     for (const { endpoint, room } of wanted) {
-      endpoint.hasBacklog = due.filter(({ subscription_id }) => subscription_id === endpoint.row.id).length >= room
+      if ((found.get(endpoint.row.id) ?? 0) >= room) endpoint.hasBacklog = true
     }
     if (due.length === 0) return
     await failpoint('dispatch: claimed')
