@@ -330,7 +330,7 @@ test('a kept one has its key and data again after a restart, and other commands 
   expect(await florin('doctor')).toMatch(/✓ vault +unix:[^]*Everything is well\./)
   const stored = await storeCard(first.ready)
   expect(JSON.parse(await florin('vault', 'keys', 'list', '--json'))).toMatchObject({
-    keys: expect.arrayContaining([expect.objectContaining({ purpose: 'data', version: 1, rows: 1 })]),
+    keys: expect.arrayContaining([expect.objectContaining({ purpose: 'data', version: 1, rows: 2 })]),
   })
 
   const second = launch(['--json', '--port', '0'], { repository })
