@@ -347,7 +347,7 @@ test('a kept one has its key and data again after a restart, and other commands 
   // Sealing anew needs the key of before: the vault can still open the card that it stored then.
   expect((await getCard(again.ready, stored.id)).fingerprint).toBe(stored.fingerprint)
   await florin('vault', 'keys', 'rotate')
-  expect(await florin('vault', 'keys', 'rewrap')).toContain('1 row(s) sealed anew.')
+  expect(await florin('vault', 'keys', 'rewrap')).toContain('2 row(s) sealed anew.')
   expect((await storeCard(again.ready)).fingerprint).toBe(stored.fingerprint)
   expect(await statusOf(again.ready, (await florin('token', '--key', 'shop.pem')).trim())).toBe(200)
   again.child.kill('SIGTERM')

@@ -85,10 +85,12 @@ export async function refundAll(
     })
   return onceByKey(ctx, idempotencyKey, { transactionId, input }, finish, async (key) => {
     const begun = await beginAll(ctx, transactionId, input, { service, redemptions, key })
-    const refunds = await Promise.all(begun.map((one) => refund(ctx, one, null)))
+    // The answer of a single refund is part of its outcome's commit; that of several comes after the last of them.
+    const alone = key && begun.length === 1 ? { key, render: (one: Refund) => render([one]) } : null
+    const refunds = await Promise.all(begun.map((one) => refund(ctx, one, alone)))
     const body = render(refunds)
     await failpoint('refund all: answer not yet kept')
-    if (key && refunds.every(({ status }) => status !== 'processing')) {
+    if (key && !alone && refunds.every(({ status }) => status !== 'processing')) {
       await transact(ctx, (ctx) => storeAnswer(ctx.db, ctx.accounts, key, { status: 201, body }))
     }
     return new Rendered(body)
