@@ -38,6 +38,23 @@ $$;
 
 ALTER FUNCTION public.florin_drop_partitions(parent text, keep_months integer) OWNER TO florin_migrate;
 
+CREATE FUNCTION public.florin_find_gift_card() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into transaction_gift_cards (merchant_account_id, name, value, id)
+  select new.merchant_account_id, finding.name, finding.value, new.transaction_id
+  from (values ('id', new.gift_card_id::text), ('last4', new.last4)) as finding (name, value)
+  where finding.value is not null
+  on conflict do nothing;
+  update transaction_facts set has_gift_card_redemptions = true
+  where merchant_account_id = new.merchant_account_id and id = new.transaction_id and not has_gift_card_redemptions;
+  return null;
+end
+$$;
+
+ALTER FUNCTION public.florin_find_gift_card() OWNER TO florin_migrate;
+
 CREATE FUNCTION public.florin_has_worker() RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -226,7 +243,7 @@ CREATE TABLE public.attempts (
     id uuid NOT NULL,
     action text NOT NULL,
     subject_id uuid,
-    payment_service_id uuid NOT NULL,
+    payment_service_id uuid,
     amount bigint NOT NULL,
     state text NOT NULL,
     result text,
@@ -237,7 +254,7 @@ CREATE TABLE public.attempts (
     next_check_at timestamp(3) with time zone,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT attempts_action_check CHECK ((action = ANY (ARRAY['authorize'::text, 'capture'::text, 'void'::text, 'refund'::text]))),
+    CONSTRAINT attempts_action_check CHECK ((action = ANY (ARRAY['authorize'::text, 'capture'::text, 'void'::text, 'refund'::text, 'redeem'::text, 'reverse'::text, 'gift-card-refund'::text]))),
     CONSTRAINT attempts_amount_check CHECK ((amount >= 0)),
     CONSTRAINT attempts_done CHECK ((((state = 'done'::text) = (result IS NOT NULL)) AND ((state = 'done'::text) = (next_check_at IS NULL)))),
     CONSTRAINT attempts_result_check CHECK ((result = ANY (ARRAY['approved'::text, 'declined'::text, 'failed'::text]))),
@@ -406,6 +423,17 @@ ALTER TABLE ONLY public.checkout_sessions FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.checkout_sessions OWNER TO florin_migrate;
 
+CREATE UNLOGGED TABLE public.embed_uses (
+    asked_at timestamp with time zone NOT NULL,
+    allowed boolean NOT NULL,
+    subject bytea NOT NULL,
+    times timestamp with time zone[] NOT NULL,
+    CONSTRAINT embed_uses_subject_check CHECK ((length(subject) = 32))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02');
+
+ALTER TABLE public.embed_uses OWNER TO florin_migrate;
+
 CREATE TABLE public.enrolments (
     merchant_account_id text NOT NULL,
     payment_method_id uuid NOT NULL,
@@ -457,12 +485,145 @@ CREATE TABLE public.florin_migrations (
 
 ALTER TABLE public.florin_migrations OWNER TO florin_migrate;
 
+CREATE TABLE public.gift_card_activations (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    gift_card_service_id uuid NOT NULL,
+    fingerprint text NOT NULL,
+    bin text NOT NULL,
+    sub_bin text NOT NULL,
+    last4 text NOT NULL,
+    amount bigint,
+    currency text,
+    external_identifier text,
+    state text NOT NULL,
+    provider_reference text,
+    error_code text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT gift_card_activations_amount_check CHECK ((amount >= 0)),
+    CONSTRAINT gift_card_activations_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT gift_card_activations_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 200))),
+    CONSTRAINT gift_card_activations_fingerprint_check CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT gift_card_activations_state_check CHECK ((state = ANY (ARRAY['open'::text, 'succeeded'::text, 'failed'::text])))
+);
+
+ALTER TABLE ONLY public.gift_card_activations FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gift_card_activations OWNER TO florin_migrate;
+
+CREATE TABLE public.gift_card_issuances (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    gift_card_service_id uuid NOT NULL,
+    theme text NOT NULL,
+    amount bigint NOT NULL,
+    currency text NOT NULL,
+    external_identifier text,
+    state text NOT NULL,
+    provider_reference text,
+    url text,
+    error_code text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT gift_card_issuances_amount_check CHECK ((amount >= 0)),
+    CONSTRAINT gift_card_issuances_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT gift_card_issuances_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 200))),
+    CONSTRAINT gift_card_issuances_state_check CHECK ((state = ANY (ARRAY['open'::text, 'succeeded'::text, 'failed'::text]))),
+    CONSTRAINT gift_card_issuances_theme_check CHECK (((length(theme) >= 1) AND (length(theme) <= 200)))
+);
+
+ALTER TABLE ONLY public.gift_card_issuances FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gift_card_issuances OWNER TO florin_migrate;
+
+CREATE TABLE public.gift_card_redemptions (
+    merchant_account_id text NOT NULL,
+    transaction_id uuid NOT NULL,
+    id uuid NOT NULL,
+    "position" integer NOT NULL,
+    gift_card_service_id uuid NOT NULL,
+    gift_card_id uuid,
+    fingerprint text NOT NULL,
+    bin text NOT NULL,
+    sub_bin text NOT NULL,
+    last4 text NOT NULL,
+    amount bigint NOT NULL,
+    status text NOT NULL,
+    reversed boolean DEFAULT false NOT NULL,
+    gift_card_service_redemption_id text,
+    error_code text,
+    raw_error_code text,
+    raw_error_message text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT gift_card_redemptions_amount_check CHECK ((amount > 0)),
+    CONSTRAINT gift_card_redemptions_position_check CHECK (("position" > 0)),
+    CONSTRAINT gift_card_redemptions_reversed CHECK (((NOT reversed) OR (status = ANY (ARRAY['created'::text, 'failed'::text])))),
+    CONSTRAINT gift_card_redemptions_status_check CHECK ((status = ANY (ARRAY['created'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text])))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.gift_card_redemptions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gift_card_redemptions OWNER TO florin_migrate;
+
+CREATE TABLE public.gift_card_services (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    definition_id text NOT NULL,
+    display_name text NOT NULL,
+    active boolean NOT NULL,
+    fields jsonb NOT NULL,
+    secret_names text[] NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT gift_card_services_definition_id_check CHECK (((length(definition_id) >= 1) AND (length(definition_id) <= 50))),
+    CONSTRAINT gift_card_services_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200)))
+);
+
+ALTER TABLE ONLY public.gift_card_services FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gift_card_services OWNER TO florin_migrate;
+
+CREATE TABLE public.gift_cards (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    gift_card_service_id uuid NOT NULL,
+    buyer_id uuid,
+    fingerprint text NOT NULL,
+    bin text NOT NULL,
+    sub_bin text NOT NULL,
+    last4 text NOT NULL,
+    expiration_date timestamp(3) with time zone,
+    usage_count integer DEFAULT 0 NOT NULL,
+    last_used_at timestamp(3) with time zone,
+    cit_usage_count integer DEFAULT 0 NOT NULL,
+    cit_last_used_at timestamp(3) with time zone,
+    archived_at timestamp(3) with time zone,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT gift_cards_bin_check CHECK ((bin ~ '^\d{6}$'::text)),
+    CONSTRAINT gift_cards_cit_usage_count_check CHECK ((cit_usage_count >= 0)),
+    CONSTRAINT gift_cards_fingerprint_check CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT gift_cards_last4_check CHECK ((last4 ~ '^\d{4}$'::text)),
+    CONSTRAINT gift_cards_sub_bin_check CHECK ((sub_bin ~ '^\d{3}$'::text)),
+    CONSTRAINT gift_cards_usage_count_check CHECK ((usage_count >= 0))
+);
+
+ALTER TABLE ONLY public.gift_cards FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.gift_cards OWNER TO florin_migrate;
+
 CREATE TABLE public.idempotency_keys (
     merchant_account_id text NOT NULL,
     operation text NOT NULL,
     key text NOT NULL,
     fingerprint text NOT NULL,
-    transaction_id uuid NOT NULL,
+    transaction_id uuid,
     resource_id uuid,
     lease_until timestamp(3) with time zone NOT NULL,
     status integer,
@@ -669,6 +830,7 @@ CREATE TABLE public.refunds (
     settled boolean DEFAULT false NOT NULL,
     settled_amount bigint DEFAULT 0 NOT NULL,
     settled_currency text,
+    gift_card_redemption_id uuid,
     CONSTRAINT refunds_amount_check CHECK ((amount > 0)),
     CONSTRAINT refunds_external_identifier_check CHECK (((length(external_identifier) >= 1) AND (length(external_identifier) <= 300))),
     CONSTRAINT refunds_reason_check CHECK ((length(reason) <= 100)),
@@ -788,6 +950,55 @@ CREATE TABLE public.sandbox_clocks (
 ALTER TABLE ONLY public.sandbox_clocks FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sandbox_clocks OWNER TO florin_migrate;
+
+CREATE TABLE public.sandbox_gift_card_operations (
+    merchant_account_id text NOT NULL,
+    reference text NOT NULL,
+    kind text NOT NULL,
+    fingerprint text,
+    amount bigint NOT NULL,
+    currency text,
+    redemption_reference text,
+    state text NOT NULL,
+    refunded_amount bigint DEFAULT 0 NOT NULL,
+    provider_reference text NOT NULL,
+    error_code text,
+    raw_code text,
+    raw_message text,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT sandbox_gift_card_operations_amount_check CHECK ((amount >= 0)),
+    CONSTRAINT sandbox_gift_card_operations_currency_check CHECK ((length(currency) = 3)),
+    CONSTRAINT sandbox_gift_card_operations_kind_check CHECK ((kind = ANY (ARRAY['redeem'::text, 'refund'::text, 'activate'::text, 'issue'::text]))),
+    CONSTRAINT sandbox_gift_card_operations_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 255))),
+    CONSTRAINT sandbox_gift_card_operations_refunded_amount_check CHECK ((refunded_amount >= 0)),
+    CONSTRAINT sandbox_gift_card_operations_refunded_fits CHECK ((refunded_amount <= amount)),
+    CONSTRAINT sandbox_gift_card_operations_refused CHECK (((state = 'refused'::text) = (error_code IS NOT NULL))),
+    CONSTRAINT sandbox_gift_card_operations_reversed CHECK (((state <> 'reversed'::text) OR (kind = 'redeem'::text))),
+    CONSTRAINT sandbox_gift_card_operations_state_check CHECK ((state = ANY (ARRAY['done'::text, 'refused'::text, 'reversed'::text])))
+);
+
+ALTER TABLE ONLY public.sandbox_gift_card_operations FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sandbox_gift_card_operations OWNER TO florin_migrate;
+
+CREATE TABLE public.sandbox_gift_cards (
+    merchant_account_id text NOT NULL,
+    fingerprint text NOT NULL,
+    opening_balance bigint NOT NULL,
+    balance bigint NOT NULL,
+    currency text,
+    expires_at timestamp(3) with time zone NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT sandbox_gift_cards_balance_check CHECK ((balance >= 0)),
+    CONSTRAINT sandbox_gift_cards_balance_fits CHECK ((balance <= opening_balance)),
+    CONSTRAINT sandbox_gift_cards_currency_check CHECK ((length(currency) = 3)),
+    CONSTRAINT sandbox_gift_cards_opening_balance_check CHECK ((opening_balance >= 0))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.sandbox_gift_cards FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sandbox_gift_cards OWNER TO florin_migrate;
 
 CREATE TABLE public.sandbox_notifications (
     merchant_account_id text NOT NULL,
@@ -941,7 +1152,6 @@ CREATE TABLE public.transaction_facts (
     payment_source text NOT NULL,
     merchant_initiated boolean NOT NULL,
     is_subsequent_payment boolean NOT NULL,
-    sourcing smallint GENERATED ALWAYS AS ((((array_position(ARRAY['ecommerce'::text, 'moto'::text, 'recurring'::text, 'installment'::text, 'card_on_file'::text], payment_source) * 4) + ((merchant_initiated)::integer * 2)) + (is_subsequent_payment)::integer)) STORED NOT NULL,
     method text,
     payment_method_id uuid,
     payment_method_label text,
@@ -953,7 +1163,9 @@ CREATE TABLE public.transaction_facts (
     buyer_id uuid,
     buyer_external_identifier text,
     buyer_email_address text,
-    external_identifier text
+    external_identifier text,
+    has_gift_card_redemptions boolean DEFAULT false NOT NULL,
+    sourcing smallint GENERATED ALWAYS AS (((((array_position(ARRAY['ecommerce'::text, 'moto'::text, 'recurring'::text, 'installment'::text, 'card_on_file'::text], payment_source) * 8) + ((merchant_initiated)::integer * 4)) + ((is_subsequent_payment)::integer * 2)) + (has_gift_card_redemptions)::integer)) STORED NOT NULL
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.02');
 ALTER TABLE ONLY public.transaction_facts ALTER COLUMN currency SET STATISTICS 500;
@@ -961,6 +1173,18 @@ ALTER TABLE ONLY public.transaction_facts ALTER COLUMN currency SET STATISTICS 5
 ALTER TABLE ONLY public.transaction_facts FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.transaction_facts OWNER TO florin_migrate;
+
+CREATE TABLE public.transaction_gift_cards (
+    merchant_account_id text NOT NULL,
+    name text NOT NULL,
+    value text NOT NULL,
+    id uuid NOT NULL,
+    CONSTRAINT transaction_gift_cards_name_check CHECK ((name = ANY (ARRAY['id'::text, 'last4'::text])))
+);
+
+ALTER TABLE ONLY public.transaction_gift_cards FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transaction_gift_cards OWNER TO florin_migrate;
 
 CREATE TABLE public.transaction_instruments (
     merchant_account_id text NOT NULL,
@@ -1082,6 +1306,7 @@ CREATE TABLE public.transactions (
     checkout_session_id uuid,
     three_d_secure text,
     anti_fraud_decision text,
+    gift_card_redemptions text,
     CONSTRAINT transactions_amount_check CHECK (((amount >= 0) AND (amount <= 99999999))),
     CONSTRAINT transactions_authorized_amount_check CHECK ((authorized_amount >= 0)),
     CONSTRAINT transactions_captured_amount_check CHECK ((captured_amount >= 0)),
@@ -1202,6 +1427,9 @@ ALTER TABLE ONLY public.checkout_sessions
 ALTER TABLE ONLY public.checkout_sessions
     ADD CONSTRAINT checkout_sessions_pkey PRIMARY KEY (merchant_account_id, id);
 
+ALTER TABLE ONLY public.embed_uses
+    ADD CONSTRAINT embed_uses_pkey PRIMARY KEY (subject);
+
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_id_unique UNIQUE (id);
 
@@ -1216,6 +1444,24 @@ ALTER TABLE ONLY public.events
 
 ALTER TABLE ONLY public.florin_migrations
     ADD CONSTRAINT florin_migrations_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.gift_card_activations
+    ADD CONSTRAINT gift_card_activations_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.gift_card_issuances
+    ADD CONSTRAINT gift_card_issuances_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.gift_card_redemptions
+    ADD CONSTRAINT gift_card_redemptions_pkey PRIMARY KEY (merchant_account_id, transaction_id, id);
+
+ALTER TABLE ONLY public.gift_card_redemptions
+    ADD CONSTRAINT gift_card_redemptions_position UNIQUE (merchant_account_id, transaction_id, "position");
+
+ALTER TABLE ONLY public.gift_card_services
+    ADD CONSTRAINT gift_card_services_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.gift_cards
+    ADD CONSTRAINT gift_cards_pkey PRIMARY KEY (merchant_account_id, id);
 
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (merchant_account_id, operation, key);
@@ -1280,6 +1526,12 @@ ALTER TABLE ONLY public.sandbox_card_payments
 ALTER TABLE ONLY public.sandbox_clocks
     ADD CONSTRAINT sandbox_clocks_pkey PRIMARY KEY (merchant_account_id);
 
+ALTER TABLE ONLY public.sandbox_gift_card_operations
+    ADD CONSTRAINT sandbox_gift_card_operations_pkey PRIMARY KEY (merchant_account_id, reference);
+
+ALTER TABLE ONLY public.sandbox_gift_cards
+    ADD CONSTRAINT sandbox_gift_cards_pkey PRIMARY KEY (merchant_account_id, fingerprint);
+
 ALTER TABLE ONLY public.sandbox_notifications
     ADD CONSTRAINT sandbox_notifications_pkey PRIMARY KEY (merchant_account_id, id);
 
@@ -1312,6 +1564,9 @@ ALTER TABLE ONLY public.transaction_events
 
 ALTER TABLE ONLY public.transaction_facts
     ADD CONSTRAINT transaction_facts_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.transaction_gift_cards
+    ADD CONSTRAINT transaction_gift_cards_pkey PRIMARY KEY (merchant_account_id, name, value, id);
 
 ALTER TABLE ONLY public.transaction_instruments
     ADD CONSTRAINT transaction_instruments_pkey PRIMARY KEY (merchant_account_id, transaction_id, "position");
@@ -1368,6 +1623,14 @@ CREATE INDEX enrolments_due ON public.enrolments USING btree (next_check_at) WHE
 CREATE INDEX events_account ON ONLY public.events USING btree (merchant_account_id, id);
 
 CREATE INDEX events_resource ON ONLY public.events USING btree (resource_id, sequence);
+
+CREATE INDEX gift_card_services_list ON public.gift_card_services USING btree (id);
+
+CREATE UNIQUE INDEX gift_card_services_one_active ON public.gift_card_services USING btree (merchant_account_id) WHERE (active AND (deleted_at IS NULL));
+
+CREATE INDEX gift_cards_list ON public.gift_cards USING btree (id);
+
+CREATE UNIQUE INDEX gift_cards_once_a_buyer ON public.gift_cards USING btree (merchant_account_id, buyer_id, fingerprint) WHERE ((buyer_id IS NOT NULL) AND (archived_at IS NULL));
 
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
 
@@ -1433,6 +1696,8 @@ CREATE INDEX transaction_facts_session ON public.transaction_facts USING btree (
 
 CREATE INDEX transaction_facts_sourcing ON public.transaction_facts USING btree (merchant_account_id, sourcing, id);
 
+CREATE INDEX transaction_gift_cards_of_transaction ON public.transaction_gift_cards USING btree (merchant_account_id, id);
+
 CREATE INDEX transaction_metadata_of_transaction ON public.transaction_metadata USING btree (merchant_account_id, id);
 
 CREATE INDEX transaction_states_error ON public.transaction_states USING btree (merchant_account_id, error_code, id) WHERE (error_code IS NOT NULL);
@@ -1456,6 +1721,8 @@ CREATE INDEX waiting_expiry ON vault.waiting USING btree (expires_at);
 CREATE TRIGGER api_key_pairs_changed AFTER UPDATE ON public.api_key_pairs FOR EACH ROW WHEN ((((old.active IS DISTINCT FROM new.active) OR (old.merchant_account_ids IS DISTINCT FROM new.merchant_account_ids)) OR (old.version IS DISTINCT FROM new.version))) EXECUTE FUNCTION public.florin_announce_key();
 
 CREATE TRIGGER api_key_pairs_created_or_deleted AFTER INSERT OR DELETE ON public.api_key_pairs FOR EACH ROW EXECUTE FUNCTION public.florin_announce_key();
+
+CREATE TRIGGER gift_card_redemptions_find AFTER INSERT ON public.gift_card_redemptions FOR EACH ROW EXECUTE FUNCTION public.florin_find_gift_card();
 
 CREATE TRIGGER transactions_insert_state AFTER INSERT ON public.transactions FOR EACH ROW EXECUTE FUNCTION public.florin_insert_state();
 
@@ -1498,6 +1765,27 @@ ALTER TABLE ONLY public.checkout_sessions
 
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_method FOREIGN KEY (merchant_account_id, payment_method_id) REFERENCES public.payment_methods(merchant_account_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.gift_card_activations
+    ADD CONSTRAINT gift_card_activations_service FOREIGN KEY (merchant_account_id, gift_card_service_id) REFERENCES public.gift_card_services(merchant_account_id, id);
+
+ALTER TABLE ONLY public.gift_card_issuances
+    ADD CONSTRAINT gift_card_issuances_service FOREIGN KEY (merchant_account_id, gift_card_service_id) REFERENCES public.gift_card_services(merchant_account_id, id);
+
+ALTER TABLE ONLY public.gift_card_redemptions
+    ADD CONSTRAINT gift_card_redemptions_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
+
+ALTER TABLE ONLY public.gift_card_services
+    ADD CONSTRAINT gift_card_services_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
+ALTER TABLE ONLY public.gift_cards
+    ADD CONSTRAINT gift_cards_buyer FOREIGN KEY (merchant_account_id, buyer_id) REFERENCES public.buyers(merchant_account_id, id) ON DELETE SET NULL (buyer_id);
+
+ALTER TABLE ONLY public.gift_cards
+    ADD CONSTRAINT gift_cards_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
+
+ALTER TABLE ONLY public.gift_cards
+    ADD CONSTRAINT gift_cards_service FOREIGN KEY (merchant_account_id, gift_card_service_id) REFERENCES public.gift_card_services(merchant_account_id, id);
 
 ALTER TABLE ONLY public.network_token_requestors
     ADD CONSTRAINT network_token_requestors_merchant_account_id_fkey FOREIGN KEY (merchant_account_id) REFERENCES public.merchant_accounts(id);
@@ -1599,6 +1887,26 @@ CREATE POLICY events_reach ON public.events FOR SELECT USING (public.florin_reac
 
 CREATE POLICY events_write ON public.events FOR INSERT WITH CHECK (((merchant_account_id IS NULL) OR public.florin_reaches(merchant_account_id)));
 
+ALTER TABLE public.gift_card_activations ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY gift_card_activations_reach ON public.gift_card_activations USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.gift_card_issuances ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY gift_card_issuances_reach ON public.gift_card_issuances USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.gift_card_redemptions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY gift_card_redemptions_reach ON public.gift_card_redemptions USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.gift_card_services ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY gift_card_services_reach ON public.gift_card_services USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.gift_cards ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY gift_cards_reach ON public.gift_cards USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY idempotency_keys_reach ON public.idempotency_keys USING (public.florin_reaches(merchant_account_id));
@@ -1643,6 +1951,14 @@ ALTER TABLE public.sandbox_clocks ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY sandbox_clocks_reach ON public.sandbox_clocks USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.sandbox_gift_card_operations ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY sandbox_gift_card_operations_reach ON public.sandbox_gift_card_operations USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.sandbox_gift_cards ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY sandbox_gift_cards_reach ON public.sandbox_gift_cards USING (public.florin_reaches(merchant_account_id));
+
 ALTER TABLE public.sandbox_notifications ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY sandbox_notifications_reach ON public.sandbox_notifications USING (public.florin_reaches(merchant_account_id));
@@ -1678,6 +1994,10 @@ CREATE POLICY transaction_events_reach ON public.transaction_events USING (publi
 ALTER TABLE public.transaction_facts ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY transaction_facts_reach ON public.transaction_facts USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.transaction_gift_cards ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY transaction_gift_cards_reach ON public.transaction_gift_cards USING (public.florin_reaches(merchant_account_id));
 
 ALTER TABLE public.transaction_instruments ENABLE ROW LEVEL SECURITY;
 
@@ -1749,6 +2069,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.card_bins TO florin_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.checkout_sessions TO florin_api;
 GRANT SELECT,DELETE ON TABLE public.checkout_sessions TO florin_worker;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.embed_uses TO florin_api;
+GRANT SELECT,DELETE ON TABLE public.embed_uses TO florin_worker;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.enrolments TO florin_api;
 GRANT SELECT,UPDATE ON TABLE public.enrolments TO florin_worker;
 
@@ -1761,6 +2084,19 @@ GRANT SELECT,INSERT ON TABLE public.events TO florin_worker;
 GRANT SELECT ON TABLE public.florin_migrations TO florin_api;
 GRANT SELECT ON TABLE public.florin_migrations TO florin_worker;
 GRANT SELECT ON TABLE public.florin_migrations TO florin_vault;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_activations TO florin_api;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_issuances TO florin_api;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_redemptions TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_redemptions TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.gift_card_services TO florin_api;
+GRANT SELECT ON TABLE public.gift_card_services TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gift_cards TO florin_api;
+GRANT SELECT ON TABLE public.gift_cards TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.idempotency_keys TO florin_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency_keys TO florin_worker;
@@ -1801,6 +2137,12 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_card_payments TO florin_worke
 GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_clocks TO florin_api;
 GRANT SELECT,UPDATE ON TABLE public.sandbox_clocks TO florin_worker;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_gift_card_operations TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_gift_card_operations TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_gift_cards TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.sandbox_gift_cards TO florin_worker;
+
 GRANT SELECT,INSERT ON TABLE public.sandbox_notifications TO florin_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sandbox_notifications TO florin_worker;
 
@@ -1825,6 +2167,9 @@ GRANT SELECT,INSERT ON TABLE public.transaction_events TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_facts TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_facts TO florin_worker;
+
+GRANT SELECT,INSERT ON TABLE public.transaction_gift_cards TO florin_api;
+GRANT SELECT,INSERT ON TABLE public.transaction_gift_cards TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_instruments TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_instruments TO florin_worker;

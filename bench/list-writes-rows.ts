@@ -21,6 +21,7 @@ const numbered = (from: number, count: number) => `
 /** A third as many cards as payments, a fifth as many buyers. */
 const card = pick(10, 'n / 3 + 1')
 const buyer = pick(20, 'n / 5 + 1')
+const last4 = `lpad((${card} % 10000)::text, 4, '0')`
 const facts: Record<string, string> = {
   amount: `100 + ${pick(30, 50_000)}`,
   currency: oneOf(31, ['EUR', 'EUR', 'EUR', 'USD', 'GBP']),
@@ -30,7 +31,7 @@ const facts: Record<string, string> = {
   is_subsequent_payment: `${chance(35)} < 20`,
   method: oneOf(36, ['card', 'card', 'card', 'card', 'paypal']),
   payment_method_id: sometimes(37, 50, `md5('method' || ${card})::uuid`),
-  payment_method_label: `lpad((${card} % 10000)::text, 4, '0')`,
+  payment_method_label: last4,
   payment_method_scheme: oneOf(38, ['visa', 'mastercard', 'amex']),
   payment_method_country: oneOf(39, ['DE', 'FR', 'NL', 'US', 'GB']),
   payment_method_bin: `(41000000 + ${card} % 3000)::text`,
@@ -101,8 +102,33 @@ export const statements = {
   stateUpdates: (from: number, count: number) => update('transaction_states', outcome, from, count),
   metadata: (from: number, count: number) =>
     insert('transaction_metadata', { name: `'order'`, value: `'order-' || n` }, from, count),
+  giftCards: (from: number, count: number) =>
+    insert('transaction_gift_cards', { name: `'last4'`, value: last4 }, from, count),
+  redemptions: (from: number, count: number): Statement => {
+    const { prepare } = insert('gift_card_redemptions', redemption, from, count)
+    const names = Object.keys(redemption).join()
+    return {
+      prepare,
+      run: `insert into gift_card_redemptions (merchant_account_id, transaction_id, id, ${names})
+        select merchant_account_id, id, id, ${names} from new_gift_card_redemptions`,
+    }
+  },
   transactions: (from: number, count: number) => insert('transactions', wide, from, count),
   transactionUpdates: (from: number, count: number) => update('transactions', wideOutcome, from, count),
+}
+
+const redemption: Record<string, string> = {
+  position: '1',
+  gift_card_service_id: `md5('gift card service')::uuid`,
+  gift_card_id: `md5('gift card' || n)::uuid`,
+  fingerprint: `md5('gift card' || n)`,
+  bin: `'600000'`,
+  sub_bin: `'00'`,
+  last4,
+  amount: '100',
+  status: `'created'`,
+  created_at: 'created_at',
+  updated_at: 'created_at',
 }
 
 const wide: Record<string, string> = {

@@ -107,14 +107,15 @@ async function both<Result>(
 async function fill(): Promise<Index[]> {
   const { rows: found } = await client.query<Index>(`
     select indexname as name, tablename as table, indexdef as definition, indexname like '%\\_pkey' as "isKey" from pg_indexes
-    where tablename in ('transaction_facts', 'transaction_states', 'transaction_metadata') order by tablename, indexname`)
+    where tablename in ('transaction_facts', 'transaction_states', 'transaction_metadata', 'transaction_gift_cards')
+    order by tablename, indexname`)
   const secondary = found.filter(({ isKey }) => !isKey)
   for (const { name } of secondary) await client.query(`drop index ${name}`)
   await client.query(`
     insert into merchant_accounts (id, list_id, display_name, account_updater_enabled, async_network_tokens_enabled, created_at, updated_at)
     select id, gen_random_uuid(), id, false, false, now(), now()
     from (select 'big' as id union all select 'small-' || generate_series(0, 199)) as accounts`)
-  for (const table of ['facts', 'finishedStates', 'metadata'] as const) {
+  for (const table of ['facts', 'finishedStates', 'metadata', 'giftCards'] as const) {
     note(`filling: ${rows} ${table}`)
     const { prepare, run } = statements[table](1, rows)
     await client.query('begin')
@@ -126,7 +127,9 @@ async function fill(): Promise<Index[]> {
     note(`building ${name}`)
     await client.query(definition)
   }
-  await client.query('vacuum analyze transaction_facts, transaction_states, transaction_metadata')
+  await client.query(
+    'vacuum analyze transaction_facts, transaction_states, transaction_metadata, transaction_gift_cards',
+  )
   await client.query('checkpoint')
   for (const index of found) {
     const size = await client.query<{ bytes: number }>('select pg_relation_size($1::regclass) as bytes', [index.name])
@@ -155,6 +158,9 @@ async function writeTable({ table, isKey }: Index, from: number): Promise<{ inse
     return { insert: await costOf([statements.facts(from, payments)]), update: nothing }
   if (table === 'transaction_metadata') {
     return { insert: await costOf([statements.metadata(from, payments)]), update: nothing }
+  }
+  if (table === 'transaction_gift_cards') {
+    return { insert: await costOf([statements.giftCards(from, payments)]), update: nothing }
   }
   const insert = await costOf([statements.states(from, payments)])
   // Without its key a state is not found.
@@ -205,11 +211,26 @@ async function measureWhole(): Promise<{ present: Cost; absent: Cost }> {
   return { present: medianOf(presents), absent: medianOf(absents) }
 }
 
+/** What a payment with a gift card costs beyond others because it is found by it. */
+async function measureGiftCard(): Promise<Cost> {
+  const costs: Cost[] = []
+  const removals = ['alter table gift_card_redemptions disable trigger gift_card_redemptions_find']
+  for (let count = 0; count < rounds; count += 1) {
+    const { present, absent } = await both(count, { removals }, async (from) => {
+      await costOf([statements.transactions(from, payments), statements.facts(from, payments)])
+      return costOf([statements.redemptions(from, payments)])
+    })
+    costs.push(minus(present, absent))
+  }
+  return medianOf(costs)
+}
+
 try {
   const found = await fill()
   note('measuring the whole')
   const { present, absent } = await measureWhole()
   const whole = minus(present, absent)
+  const giftCard = await measureGiftCard()
   const indexes = []
   for (const index of found) {
     note(`measuring ${index.name}`)
@@ -239,7 +260,7 @@ try {
     note(`| \`${name}\` | ${[...cells, ...shares, disk_bytes.toFixed(0)].join(' | ')} |`)
   }
   note(
-    `\nA transaction with all that it is found by: ${present.cpu_us.toFixed(0)} µs, ${Math.round(present.wal_bytes)} bytes of WAL; without: ${absent.cpu_us.toFixed(0)} µs, ${Math.round(absent.wal_bytes)} bytes.\n`,
+    `\nA transaction with all that it is found by: ${present.cpu_us.toFixed(0)} µs, ${Math.round(present.wal_bytes)} bytes of WAL; without: ${absent.cpu_us.toFixed(0)} µs, ${Math.round(absent.wal_bytes)} bytes. A gift card beside it: ${giftCard.cpu_us.toFixed(0)} µs, ${Math.round(giftCard.wal_bytes)} bytes more.\n`,
   )
   console.log(
     JSON.stringify({
@@ -250,6 +271,7 @@ try {
       with_findings: present,
       without_findings: absent,
       cost: medianOf([whole]),
+      gift_card: giftCard,
       indexes,
     }),
   )

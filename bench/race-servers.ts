@@ -14,9 +14,13 @@ import { migrate } from '../src/platform/migrations.ts'
 import { connect } from '../src/platform/postgres.ts'
 import { fullAccess, note } from './rig.ts'
 
-/** What the proofs of races share: two apis with a vault on one database, and a caller who takes them in turn. */
+/** What the proofs of races share: some apis with a vault on one database, and a caller who takes them in turn. */
 export interface RaceServers {
   cluster: Cluster
+  /** Of the apis. */
+  urls: readonly string[]
+  /** Signs tokens that reach the account `default`. */
+  privateKeyPem: string
   send(
     method: string,
     path: string,
@@ -49,7 +53,7 @@ async function start(entry: string, environment: Record<string, string>): Promis
   return { child, address }
 }
 
-async function makeToken(databaseUrl: string, account: object): Promise<string> {
+async function makeKey(databaseUrl: string, account: object): Promise<string> {
   const db = connect({ url: databaseUrl, applicationName: 'proof', poolSize: 1, onError: () => undefined })
   const ctx = commandLineContext(db, 'proof')
   await createMerchantAccount(ctx, { id: 'default', display_name: 'Default', ...account })
@@ -59,7 +63,7 @@ async function makeToken(databaseUrl: string, account: object): Promise<string> 
     merchant_account_ids: ['default'],
   })
   await db.close()
-  return await signToken({ privateKeyPem: private_key ?? '', lifetimeSeconds: 24 * 60 * 60 })
+  return private_key ?? ''
 }
 
 /** In turn to each api. */
@@ -86,7 +90,7 @@ function sender(urls: readonly string[], token: string, agent: Agent): RaceServe
 }
 
 /** `account`: what the merchant account `default` says beside its name. */
-export async function startRaceServers(account: object = {}): Promise<RaceServers> {
+export async function startRaceServers(account: object = {}, apiCount = 2): Promise<RaceServers> {
   const folder = mkdtempSync(join(tmpdir(), 'frs-'))
   const cluster = await startCluster({ fast: true, maxConnections: 100 })
   const children: ChildProcess[] = []
@@ -106,7 +110,8 @@ export async function startRaceServers(account: object = {}): Promise<RaceServer
   try {
     await migrate(cluster.url())
     const databaseUrl = cluster.url({ user: 'florin_api' })
-    const token = await makeToken(databaseUrl, account)
+    const privateKeyPem = await makeKey(databaseUrl, account)
+    const token = await signToken({ privateKeyPem, lifetimeSeconds: 24 * 60 * 60 })
     const keyFile = join(folder, 'key')
     writeFileSync(keyFile, randomBytes(32).toString('base64'), { mode: 0o600 })
     const vault = await start('vault.ts', {
@@ -122,10 +127,10 @@ export async function startRaceServers(account: object = {}): Promise<RaceServer
       FLORIN_PORT: '0',
       FLORIN_VAULT_URL: vault.address,
     }
-    const apis = await Promise.all([start('api.ts', environment), start('api.ts', environment)])
+    const apis = await Promise.all(Array.from({ length: apiCount }, () => start('api.ts', environment)))
     children.push(...apis.map(({ child }) => child))
     const urls = apis.map(({ address }) => address)
-    return { cluster, send: sender(urls, token, agent), close }
+    return { cluster, urls, privateKeyPem, send: sender(urls, token, agent), close }
   } catch (error) {
     await close()
     throw error

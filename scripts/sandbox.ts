@@ -12,6 +12,14 @@ import {
 } from '../src/connectors/sandbox/mock-card/catalogue.ts'
 import { mockCardDefinition } from '../src/connectors/sandbox/mock-card/definition.ts'
 import { antiFraudWords, mockAntiFraud } from '../src/connectors/sandbox/mock-anti-fraud.ts'
+import {
+  endings,
+  refundRefusal,
+  refusalsByPin,
+  refusingDigits,
+  unfixedCurrency,
+} from '../src/connectors/sandbox/mock-gift-card/catalogue.ts'
+import { mockGiftCardDefinition } from '../src/connectors/sandbox/mock-gift-card/definition.ts'
 import { ruledActions } from '../src/connectors/simulator.ts'
 import { mockRedirectDefinition } from '../src/connectors/sandbox/mock-redirect/definition.ts'
 import { fees, reportedAfterDays } from '../src/connectors/sandbox/mock-card/statement.ts'
@@ -50,6 +58,7 @@ const timeRules = [
   ],
   ['What is not decided at once', `${seconds} seconds later`, 'It is decided when it is asked about'],
   ['An idempotency key', 'after 24 hours', 'It can be used for something else'],
+  ['A gift card', 'three years after it was first seen', 'A redemption is refused with `expired_card`'],
   ['A charge, a refund', 'as described above', 'It is settled, charged back, won back'],
   ['A review that nobody made', `after ${days(reviewMs / dayMs)}`, 'It is accepted'],
 ] as const
@@ -310,6 +319,43 @@ A review ends with \`POST /transactions/{id}/review\`, which plays the people at
 \`pending_review\` is false from then on, and \`anti_fraud_decision\` stays what it was. An accepted review is told by the event \`transaction.review-accepted\`;
 after a rejected one it is for the merchant to void or refund the payment.
 
+## Gift cards
+
+A gift card service of the definition \`${mockGiftCardDefinition.id}\` (any \`api_key\`) has a card for every number. Its books are real: the PIN says what is on a card when the card is
+first seen, by a balance or by a redemption; redemptions lower it, and reversals and refunds give it back. The currency is that of the first redemption or activation; until then
+a balance is in ${code(unfixedCurrency)}. An activation puts its amount on the card, beside what it has.
+
+- A PIN that begins with 0 is good, and the PIN read as a number is the opening balance: \`01234\` is 1234 minor units. A later PIN changes nothing.
+- A PIN of five digits that begins with ${Object.entries(refusingDigits)
+  .map(([digit, { kind }]) => `${digit} (${kind})`)
+  .join(
+    ', ',
+  )} is refused with the code of its other four digits, whatever the card. The first digit shows in the raw code only.
+- Any other PIN is refused with \`invalid_gift_card\`.
+
+${table(
+  ['Last four digits of the PIN', 'Error code'],
+  [...Object.entries(refusalsByPin), ['any others', 'unknown_error']].map(([digits = '', errorCode = '']) => [
+    /\d/.test(digits) ? code(digits) : digits,
+    code(errorCode),
+  ]),
+)}
+
+A refund whose amount ends in ${Object.keys(refusingDigits).join(', ')} is refused with ${code(refundRefusal)}, as a PIN with that first digit would be; any other succeeds, up to what is left of its redemption. A card is not issued
+with nothing on it.
+
+${table(
+  ['Number ends in', 'Meaning'],
+  [
+    [
+      code(endings.expired),
+      'The card expired the day before it was first seen; others are good for three years, by the clock of the account',
+    ],
+    [code(endings.silent), 'The provider does not answer, and does nothing'],
+    [code(endings.lost), 'A redemption or an activation is done, but only the second asking is answered'],
+  ],
+)}
+
 ## Time
 
 Every merchant account of a sandbox has a clock of its own, which shows real time until it is moved: with
@@ -371,6 +417,12 @@ export const describeSandbox = (): string =>
       })),
       catalogue,
       rules,
+      gift_cards: {
+        definition_id: mockGiftCardDefinition.id,
+        pins: refusalsByPin,
+        first_digits: refusingDigits,
+        number_endings: endings,
+      },
     },
     null,
     2,

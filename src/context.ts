@@ -1,6 +1,8 @@
 import type { Clock, Clocks } from './clocks.ts'
 import type { AntiFraudConnectors } from './connectors/anti-fraud.ts'
+import type { GiftCardConnectors } from './connectors/gift-card.ts'
 import type { Connectors } from './connectors/payment.ts'
+import type { Pins } from './embed.ts'
 import type { Accounts } from './platform/accounts.ts'
 import type { Log } from './platform/log.ts'
 import type { Db } from './platform/postgres.ts'
@@ -18,6 +20,10 @@ export interface Caller {
   scopes: ReadonlySet<Scope>
   /** Every merchant account the key pair may act upon. */
   reach: Accounts
+  /** Of a token for a browser, the values that its requests are held to; its buyer by id, where there is one. Null for everybody else. */
+  pins: Pins | null
+  /** The checkout session that payments made with the token belong to. */
+  checkoutSessionId: string | null
 }
 
 /** What an operation works with. Ports only: no area lives here. Its time is that of the account, where it acts upon one. */
@@ -26,7 +32,10 @@ export interface Context extends Clock {
   vault: Vault
   connectors: Connectors
   antiFraud: AntiFraudConnectors
+  giftCards: GiftCardConnectors
   clocks: Clocks
+  /** How many gift cards one request may name. */
+  maxGiftCards: number
   log: Log
   requestId: string
   /** Id of the operation that runs. */

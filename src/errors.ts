@@ -20,7 +20,11 @@ export const errorTable = {
     'A request with the same idempotency key is still running; ask again when it has been answered.',
   ],
   too_early: [425, 'Generic error', 'The request came as TLS early data and could be a replay; send it again.'],
-  too_many_requests: [429, 'Generic error', 'The browser token made too many requests; wait for `Retry-After`.'],
+  too_many_requests: [
+    429,
+    'Generic error',
+    'The browser token or the checkout session made too many requests; wait for `Retry-After`, and use a new one for every checkout.',
+  ],
   server_error: [
     500,
     'Request could not be processed',
@@ -71,6 +75,13 @@ export class ApiError extends Error {
     this.headers = options.headers ?? {}
     this.reason = options.reason
   }
+}
+
+/** What callers see of it. */
+export function errorAnswer(error: ApiError): { status: number; body: object } {
+  const [status] = errorTable[error.code]
+  const body = { type: 'error', code: error.code, status, message: error.message, details: error.details }
+  return { status, body: status === 409 ? { ...body, resource_id: error.resourceId } : body }
 }
 
 /** Values that do not fit the contract, every one of them at once. The edge shapes it as the operation's contract says. */

@@ -50,3 +50,6 @@ export function idOfReconciliationId(text: string): string | undefined {
   const hex = value.toString(16).padStart(32, '0')
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
+
+/** In the one spelling that is taken: lower case, with dashes. */
+export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)

@@ -65,8 +65,13 @@ export function expandScopes(names: readonly string[]): Set<Scope> {
   return scopes
 }
 
-/** What a token may do: its own scopes, cut with the permissions of its key pair's roles. `embed` is not cut. */
+/**
+ * What a token may do: its own scopes, cut with the permissions of its key pair's roles. One with `embed` is for a browser and may do nothing
+ * else, whatever else it lists; that is not cut.
+ */
 export function effectiveScopes(tokenScopes: readonly string[], permissions: readonly string[]): Set<Scope> {
+  const own = expandScopes(tokenScopes)
+  if (own.has('embed')) return new Set(['embed'])
   const granted = expandScopes(permissions)
-  return new Set([...expandScopes(tokenScopes)].filter((scope) => scope === 'embed' || granted.has(scope)))
+  return new Set([...own].filter((scope) => granted.has(scope)))
 }

@@ -75,6 +75,8 @@ export function apiConfig(databaseUrl: string, overrides: Partial<ApiConfig> = {
     headerPrefix: 'X-Service-',
     cursorKeys: new Secret(randomBytes(32).toString('base64')),
     verifyConcurrency: 1,
+    maxGiftCards: 10,
+    embedLimit: 50,
     logLevel: 'debug',
     drainDelayMs: 0,
     shutdownTimeoutMs: 10_000,

@@ -32,6 +32,8 @@ const marked: Record<keyof typeof marks, (row: Drawn) => unknown> = {
   payment_service_id: ({ serviceId }) => serviceId,
   payment_service_transaction_id: ({ providerReference }) => providerReference,
   metadata: ({ metadata }) => metadata.map(([name, value]) => `${name}=${value}`),
+  gift_card_id: ({ giftCard }) => giftCard?.id,
+  gift_card_last4: ({ giftCard }) => giftCard?.last4,
 }
 
 const has = (row: Drawn, name: keyof typeof marks, value: unknown) => {

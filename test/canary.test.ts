@@ -1,8 +1,15 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { send } from './api.ts'
+import { send, type TestApi } from './api.ts'
 import { checkoutWays, expireAndSweep, payAfterKill } from './canary-checkout.ts'
 import { type CanaryClient, createClient } from './canary-client.ts'
+import {
+  giftCardWays,
+  giftCardWaysIntoARefusal,
+  giftCardWaysToASilentProvider,
+  giftCardWaysWithoutVault,
+  pinOf,
+} from './canary-gift-cards.ts'
 import {
   waysToPay,
   waysToPayIntoARefusal,
@@ -24,6 +31,7 @@ import { approvalWays } from './canary-approvals.ts'
 import { canarySinks, plantedForms, plantEverywhere } from './canary-sinks.ts'
 import { type Deployment, prepareDatabase, queryOn, startDeployment, startTalkativeCluster } from './deployment.ts'
 import { makeService } from './every-state.ts'
+import { makeGiftCardService } from './gift-cards.ts'
 import { type Query, watchHeap } from './leak-scan.ts'
 import { createNumberScanner, type Hit, inEveryForm, makeNumbers, mistyped } from './number-scan.ts'
 import { makeCardNumber, useFolder, writeKeyFile } from './vault.ts'
@@ -65,9 +73,10 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
   }
   const before = connectTo()
   const buyer = await before.call('POST', '/buyers', { body: { external_identifier: 'canary-buyer' } })
-  await makeService((method, path, options) =>
-    send(deployment.processes.api.url, method, path, { ...tokens, ...options }),
-  )
+  const request: TestApi['request'] = (method, path, options) =>
+    send(deployment.processes.api.url, method, path, { ...tokens, ...options })
+  await makeService(request)
+  await makeGiftCardService({ request })
   let used = 0
   const take = (share: number) => numbers.slice(used, (used += Math.ceil(count * share)))
   // First, so that the heap that is looked at in the end has seen everything else.
@@ -78,22 +87,29 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
 
   const go = (some: readonly string[], how: Record<string, Way>) =>
     sendAll(client, some, how, ({ text }) => answers.push(text))
+  const withoutVault = { ...waysWithoutVault, ...waysToPayWithoutVault, ...giftCardWaysWithoutVault }
   await updateAccounts(deployment, client, query, take(0.02).slice(0, 24), async () => {
-    expect(await go(take(0.05), { ...waysWithoutVault, ...waysToPayWithoutVault })).toEqual([])
+    expect(await go(take(0.05), withoutVault)).toEqual([])
   })
   deployment.processes.vault.kill('SIGSTOP')
-  expect(await go(take(0.016), { ...waysWithoutVault, ...waysToPayWithoutVault })).toEqual([])
+  expect(await go(take(0.016), withoutVault)).toEqual([])
   deployment.processes.vault.kill('SIGCONT')
   expect(await withConnectionsCut(query, () => go(take(0.1), { ...waysToStore, ...waysToPayOnly }))).toEqual([])
   for (const table of ['payment_methods', 'vault.secrets']) {
     const used = { ...waysIntoARefusal, ...waysToPayIntoARefusal }
     expect(await withRowsRefused(query, table, () => go(take(0.03), used))).toEqual([])
   }
-  const tables = { transactions: waysToPayIntoARefusal, sandbox_card_operations: waysToPaySilently }
+  const tables = {
+    transactions: waysToPayIntoARefusal,
+    sandbox_card_operations: waysToPaySilently,
+    gift_cards: giftCardWaysIntoARefusal,
+    sandbox_gift_cards: giftCardWaysToASilentProvider,
+  }
   for (const [table, used] of Object.entries(tables)) {
     expect(await withRowsRefused(query, table, () => go(take(0.02), used))).toEqual([])
   }
   expect(await go(take(0.08), checkoutWays)).toEqual([])
+  expect(await go(take(0.1), giftCardWays)).toEqual([])
   expect(await go(take(0.06), approvalWays)).toEqual([])
   await expireAndSweep(client, query, take(0.01))
   const sent = numbers.slice(used)
@@ -105,7 +121,13 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
   }
 
   await plantEverywhere(query, deployment, planted)
-  const scanner = createNumberScanner([planted, ...numbers, ...numbers.map(mistyped), replacement])
+  const scanner = createNumberScanner([
+    planted,
+    ...numbers,
+    ...numbers.map(mistyped),
+    ...numbers.map(pinOf),
+    replacement,
+  ])
   const sinks = await canarySinks(query, deployment, heaps, cluster.url({ database: 'canary' }))
   const hits: string[] = []
   for (const [name, sink] of sinks) {
@@ -124,7 +146,10 @@ test(`of ${count} card numbers sent in every way, none is left anywhere`, { time
   const sizes = Object.fromEntries([...sinks].map(([name, sink]) => [name, sink.length]))
   const figures = {
     canaries: count,
-    ways: [ways, waysToPay, checkoutWays, approvalWays].reduce((sum, some) => sum + Object.keys(some).length, 2),
+    ways: [ways, waysToPay, checkoutWays, approvalWays, giftCardWays].reduce(
+      (sum, some) => sum + Object.keys(some).length,
+      2,
+    ),
     hits: hits.length,
     sendingSeconds,
     seconds: seconds(),

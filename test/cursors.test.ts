@@ -11,6 +11,7 @@ import type { Position } from '../src/page.ts'
 import { Secret } from '../src/platform/secret.ts'
 import type { Collection } from '../src/schema.ts'
 import { type Answer, apiConfig, send, useApi } from './api.ts'
+import { giftCard, makeGiftCardService } from './gift-cards.ts'
 
 const lists = routes.filter(({ paged }) => paged)
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
@@ -383,7 +384,10 @@ beforeAll(async () => {
   }
   const guard = { anti_fraud_service_definition_id: 'mock-anti-fraud', display_name: 'Fraud checks', active: false }
   const scenario = { conditions: {}, outcome: { version: '2.2.0', authentication: { transaction_status: 'Y' } } }
+  await makeGiftCardService(api)
   for (let index = 0; index < 3; index += 1) {
+    await makeGiftCardService(api, { active: false })
+    await api.request('POST', '/gift-cards', { body: giftCard(5000) })
     await api.makeKeyPair({ merchantAccountIds: ['default'] })
     await api.request('POST', '/buyers', { body: {} })
     await api.request('POST', '/payment-methods', { body: card })

@@ -27,11 +27,13 @@ import {
   refusesRepeatedHeaders,
   succeeds,
 } from './every-route/checks-http.ts'
+import { refusesForeignBuyers } from './every-route/checks-browsers.ts'
 import { checksItsBody, checksItsQuery, idsAreChecked, reportsEverythingAtOnce } from './every-route/checks-input.ts'
 import { answersAsPreferred, answersOncePerKey } from './every-route/checks-repeats.ts'
 import { type Mistake, probeRoutes } from './every-route/probes.ts'
 import { type Check, problemsOf, type Subject } from './every-route/run.ts'
 import { realClocks } from '../src/clocks.ts'
+import { makeGiftCardService } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
 
 /*
@@ -43,7 +45,8 @@ const checks: Record<string, Check> = {
   'succeeds with its example, and a change leaves one audit row': succeeds,
   'answers 401 without a valid token, whatever else is wrong; looks at none where it needs none': needsToken,
   'answers 403 to a token with every scope but its own, whatever else is wrong': needsScope,
-  'is open to pages of other origins if it needs no token, and only then': answersBrowsers,
+  "is open to pages of other origins if it needs no token or takes a browser's, and only then": answersBrowsers,
+  'acts for no buyer whom the token of a browser does not pin': refusesForeignBuyers,
   'answers other methods with 405 and those it has': knowsItsMethods,
   'is at its path only; anything near it is 404': pathsAreExact,
   'refuses ids that cannot be': idsAreChecked,
@@ -68,7 +71,7 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
   openapi,
   owner: api.token(),
   bound: boundToken,
-  sign: (scopes) => api.makeToken(api.owner(), { scopes }),
+  sign: (scopes, claims = {}) => api.makeToken(api.owner(), { scopes, claims }),
   wait: async ({ transaction_id: id }, account) => {
     if (id === undefined) return
     const headers = { 'X-Service-Merchant-Account-ID': account }
@@ -86,6 +89,8 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
 
 beforeAll(async () => {
   boundToken = await api.makeToken(await api.makeKeyPair({ merchantAccountIds: ['default'] }))
+  for (const account of ['default', 'other'])
+    await makeGiftCardService(api, {}, { 'X-Service-Merchant-Account-ID': account })
 })
 
 const written = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Json
@@ -131,11 +136,15 @@ describe('the checks', () => {
         exists: (id) => merchantAccountExists(db, id),
         oldest: () => oldestMerchantAccount(db),
       }),
+      buyers: { idOf: async () => undefined },
+      limiter: async () => ({}),
       cursors: createCursorCodec([randomBytes(32)]),
       db,
       vault: api.vault.client(),
       connectors: new Map(),
       antiFraud: new Map(),
+      giftCards: new Map(),
+      maxGiftCards: 10,
       clocks: realClocks,
       log: createLog({ level: 'silent', process: 'test' }),
       metrics: { observeRequest: () => undefined },
@@ -186,6 +195,8 @@ describe('the checks', () => {
     ['knowing the id is not enough', hidesOtherAccounts, /POST .*mark → 404 .*should be open to whoever knows the id/],
     ['knowing the id is not enough', needsToken, /POST .*mark → 404 .*should be 204 whatever the token/],
     ['no audit row', succeeds, /POST .*mark → 204 .*left 0 audit rows instead of 1/],
+    ['a buyer by another name', refusesForeignBuyers, /GET .*of-buyer.* → 200 .*should refuse customer_buyer_id/],
+    ['nobody knows whose it is', refusesForeignBuyers, /GET .*of-buyer.*cannot be told whom it acts for/],
   ])('report a route with this mistake: %s', async (mistake, check, problem) => {
     expect(await allProblems(mistake, [check])).toContainEqual(expect.stringMatching(problem))
   })

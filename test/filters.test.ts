@@ -21,13 +21,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 /** What they ask for no transaction has yet. */
-const ofNobody = [
-  'payment_link_id',
-  'reauthorized_from_transaction_id',
-  'ip_address',
-  'gift_card_id',
-  'gift_card_last4',
-]
+const ofNobody = ['payment_link_id', 'reauthorized_from_transaction_id', 'ip_address']
 
 test('the oracle knows every filter of the list', () => {
   const { cursor: _cursor, limit: _limit, ...filters } = ListTransactionsQuery.properties

@@ -6,6 +6,7 @@ import { newId } from '../src/ids.ts'
 import { type Answer, type KeyPair, type RequestOptions, send, type TestApi } from './api.ts'
 import { signNotification } from '../src/connectors/sandbox/mock-card/notification.ts'
 import { cardOf, testCards } from './every-state.ts'
+import { giftCard, makeGiftCardService } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
 
 /*
@@ -50,6 +51,8 @@ export async function buildWorld(api: TestApi): Promise<World> {
     // The account itself is the resource that stands for it among merchant accounts.
     remember(made, '/merchant-accounts', account, account)
     remember(made, '/api-key-pairs', account, pair.id)
+    // That of the example is not active, and stored cards need one that is.
+    remember(made, '/gift-card-services', account, await makeGiftCardService(api, {}, { [accountHeader]: account }))
     const requestor = randomBytes(6).toString('hex')
     await succeed(api, 'PUT', `/merchant-accounts/${account}`, {
       body: {
@@ -73,6 +76,7 @@ export async function buildWorld(api: TestApi): Promise<World> {
     }
     await afterDays(api, made.get('/transactions')?.get(account) ?? '', 2, { [accountHeader]: account })
     await payForReview(api, made, account)
+    await payWithGiftCard(api, account)
     await sendBuyersAway(api, account)
     await rememberListed(api, made, account)
   }
@@ -87,6 +91,17 @@ async function payForReview(api: TestApi, made: World['made'], account: string):
   const example = routes.find(({ id }) => id === 'createTransaction')?.example?.(sampleOf(made, account)) as object
   const buyer = { billing_details: { email_address: 'review@example.com' } }
   await succeed(api, 'POST', '/transactions', { headers, body: { ...example, buyer } })
+}
+
+/** A stored one, so that the payment names it. */
+async function payWithGiftCard(api: TestApi, account: string): Promise<void> {
+  const headers = { [accountHeader]: account }
+  const { body: stored } = await succeed(api, 'POST', '/gift-cards', { headers, body: giftCard(500) })
+  const gift_cards = [{ id: stored['id'], amount: 500 }]
+  await succeed(api, 'POST', '/transactions', {
+    headers,
+    body: { amount: 500, currency: 'EUR', country: 'DE', gift_cards },
+  })
 }
 
 /** What no example does: buyers who are asked, and a message of the provider. */

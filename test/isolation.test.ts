@@ -154,6 +154,7 @@ describe("in the database, as the api's role", () => {
       'card_bin_current',
       'card_bin_steps',
       'card_bins',
+      'embed_uses',
       'florin_migrations',
       'roles',
     ])

@@ -4,7 +4,7 @@ import { onFailpoint } from '../src/platform/failpoint.ts'
 
 /**
  * Loaded before an api (`node --import`). KILL_ORDER names a file that may say at which points, and with how many requests there, the process
- * kills itself; until all have come the first ones wait. CLOCK_AHEAD_MS makes it an api of a later time. PLANT rewrites a source as it is
+ * kills itself; until all have come the first ones wait. CLOCK_AHEAD_MS makes it an api of a later time. PLANT rewrites sources as they are
  * loaded, to show that a mistake there is noticed.
  */
 export interface KillOrder {
@@ -51,14 +51,15 @@ if (ahead) {
 }
 
 if (plant) {
-  const { file, from, to } = JSON.parse(plant) as PlantedBug
+  const bugs = JSON.parse(plant) as readonly PlantedBug[]
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context)
-      if (!url.endsWith(file)) return loaded
+      const bug = bugs.find(({ file }) => url.endsWith(file))
+      if (!bug) return loaded
       const source = Buffer.from((loaded.source ?? '') as Uint8Array | string).toString()
-      if (!source.includes(from)) throw new Error(`nothing to plant in ${file}`)
-      return { ...loaded, source: source.replace(from, to) }
+      if (!source.includes(bug.from)) throw new Error(`nothing to plant in ${bug.file}`)
+      return { ...loaded, source: source.replace(bug.from, () => bug.to) }
     },
   })
 }

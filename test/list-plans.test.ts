@@ -3,10 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ListTransactionsQuery } from '../src/areas/transactions/schema/filters.ts'
 import type { TransactionRow } from '../src/areas/transactions/store/rows.ts'
 import { replaceMetadata } from '../src/areas/transactions/store/transactions.ts'
+import { readWholeTransactions } from '../src/areas/transactions/store/verify.ts'
 import { newId } from '../src/ids.ts'
+import type { Accounts } from '../src/platform/accounts.ts'
+import type { Db } from '../src/platform/postgres.ts'
 import { type Sql, sql } from '../src/platform/sql.ts'
 import { useDatabase } from './database.ts'
-import { bigAccount, fillBigTable, sizes } from './list-plans/big-table.ts'
+import { bigAccount, fillBigTable, narrowTables, sizes } from './list-plans/big-table.ts'
 import { type Case, couples, type Places, problemsOf, singles } from './list-plans/cases.ts'
 import { workOf } from './list-plans/plan.ts'
 import { valuesFor } from './list-plans/values.ts'
@@ -60,39 +63,55 @@ test('so does every pair that is named', async () => {
   expect(await problemsWith(couples(places))).toEqual([])
 })
 
-/** The statements that replace the metadata of one transaction. */
-async function replacing(): Promise<Case> {
+/** What asks for one transaction, apart from lists: one of the statements of `work`. */
+async function statementOf(
+  name: string,
+  place: number,
+  work: (db: Db, accounts: Accounts) => Promise<unknown>,
+): Promise<Case> {
   const statements: Sql[] = []
   const db = { inTransaction: true, run: async (statement: Sql) => (statements.push(statement), []) }
-  await replaceMetadata(db, [bigAccount], { merchant_account_id: bigAccount, id: places.oldest } as TransactionRow)
-  return {
-    name: 'replacing metadata',
-    statement: statements[0] ?? sql``,
-    most: { rows: 10, sorted: 0 },
-    unbounded: undefined,
+  await work(db, [bigAccount])
+  return { name, statement: statements[place] ?? sql``, most: { rows: 30, sorted: 10 }, unbounded: undefined }
+}
+const replacing = () =>
+  statementOf('replacing metadata', 0, (db, accounts) =>
+    replaceMetadata(db, accounts, { merchant_account_id: bigAccount, id: places.oldest } as TransactionRow),
+  )
+const verifying = () => statementOf('verifying', 1, (db, accounts) => readWholeTransactions(db, accounts, undefined, 1))
+
+/** The first problem that a case has after a change of the tables, which is undone. */
+async function problemAfter(change: string, cases: readonly Case[]): Promise<string | undefined> {
+  await admin.query('begin')
+  try {
+    await admin.query(change)
+    await admin.query(`set local role florin_api; set local jit = off; set local florin.accounts = '${bigAccount}'`)
+    for (const one of cases) {
+      const [problem] = problemsOf(one, await workOf(admin, one.statement))
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  } finally {
+    await admin.query('rollback')
   }
 }
 
 test('no index is superfluous: without any one of them a list reads too much', async () => {
-  const served = new Map([...users, ['transaction_metadata_of_transaction', [await replacing()]]])
-  const { rows: indexes } = await admin.query<{ name: string; table: string; is_key: boolean }>(`
-    select indexname as name, tablename as table, indexname like '%\\_pkey' as is_key from pg_indexes
-    where tablename in ('transaction_facts', 'transaction_states', 'transaction_metadata')`)
+  const apart: [string, Case[]][] = [
+    ['transaction_metadata_of_transaction', [await replacing()]],
+    ['transaction_gift_cards_of_transaction', [await verifying()]],
+  ]
+  for (const [, cases] of apart) expect(await problemAfter('', cases)).toBeUndefined()
+  const served = new Map([...users, ...apart])
+  const { rows: indexes } = await admin.query<{ name: string; table: string; is_key: boolean }>(
+    `select indexname as name, tablename as table, indexname like '%\\_pkey' as is_key from pg_indexes where tablename = any($1)`,
+    [narrowTables],
+  )
   const superfluous: string[] = []
   for (const { name, table, is_key } of indexes) {
-    await admin.query('begin')
-    await admin.query(is_key ? `alter table ${table} drop constraint ${name}` : `drop index ${name}`)
-    await admin.query(`set local role florin_api; set local jit = off; set local florin.accounts = '${bigAccount}'`)
-    if (!(await anyFails(served.get(name) ?? []))) superfluous.push(name)
-    await admin.query('rollback')
+    const drop = is_key ? `alter table ${table} drop constraint ${name}` : `drop index ${name}`
+    if ((await problemAfter(drop, served.get(name) ?? [])) === undefined) superfluous.push(name)
   }
   expect(indexes.length).toBeGreaterThan(20)
   expect(superfluous).toEqual([])
 })
-
-async function anyFails(cases: readonly Case[]): Promise<boolean> {
-  for (const one of cases) {
-    if (problemsOf(one, await workOf(admin, one.statement)).length > 0) return true
-  }
-  return false
-}

@@ -72,6 +72,11 @@ const whole = (table: string, insert: string) => ({
   },
 })
 
+const insertServices = `
+  insert into gift_card_services (merchant_account_id, id, definition_id, display_name, active, fields, secret_names, created_at, updated_at)
+  select 'default', id, 'mock-gift-card', 'x', false, '{}', '{}', moment, moment`
+const giftCardServices = whole('gift_card_services', insertServices)
+
 const scopes: Record<string, { open: () => Promise<Scope>; row: (place: string) => Row }> = {
   listAuditLogs: {
     row: sameId,
@@ -187,6 +192,25 @@ const scopes: Record<string, { open: () => Promise<Scope>; row: (place: string) 
     `insert into anti_fraud_services (merchant_account_id, id, definition_id, display_name, active, reviews_enabled, created_at, updated_at)
      select 'default', id, 'mock-anti-fraud', 'x', false, true, moment, moment`,
   ),
+  listGiftCardServices: {
+    row: sameId,
+    async open() {
+      await api.database.query('delete from gift_cards')
+      return giftCardServices.open()
+    },
+  },
+  listGiftCards: {
+    row: sameId,
+    async open() {
+      const service = newId()
+      await api.database.query(`${insertServices} from (select $1::uuid as id, now() as moment) as made`, [service])
+      return whole(
+        'gift_cards',
+        `insert into gift_cards (merchant_account_id, id, gift_card_service_id, fingerprint, bin, sub_bin, last4, created_at, updated_at)
+         select 'default', id, '${service}', repeat('0', 64), '603500', '000', '1234', moment, moment`,
+      ).open()
+    },
+  },
   listPaymentServiceDefinitions: {
     row: sameId,
     open: async () => ({

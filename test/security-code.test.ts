@@ -219,6 +219,8 @@ const mask = (text: string) =>
     .replaceAll(/"duration_ms":[\d.]+/g, '"duration_ms":<duration>')
     // The vault adds up its encryptions every ten seconds: in how many steps is chance.
     .replaceAll(/(set encryptions = .*\n.*parameters: \$1 = )'\d+'/g, "$1'<count>'")
+    // Of a session's random id, for the limit of browsers.
+    .replaceAll(/decode\('[0-9a-f]{64}', 'hex'\)/g, "decode('<hash>', 'hex')")
     .replaceAll(/127\.0\.0\.1:\d+/g, '<address>')
     .replaceAll(/^<time> \[\d+\]/gm, '<time> [<process>]')
 

@@ -2,7 +2,7 @@ import { newId } from '../src/ids.ts'
 import { afterAll, beforeAll } from 'vitest'
 import { resolveDue } from '../src/areas/transactions/operations/resolve.ts'
 import { type Difference, verifyTransactions } from '../src/areas/transactions/operations/verify.ts'
-import { createConnectors } from '../src/connectors/registry.ts'
+import { createConnectors, createGiftCards } from '../src/connectors/registry.ts'
 import { createLog } from '../src/platform/log.ts'
 import { connect, type Database } from '../src/platform/postgres.ts'
 import type { TestApi } from './api.ts'
@@ -26,8 +26,9 @@ export function useJanitor(api: TestApi) {
       for (const days of [31, 62, 93]) {
         const now = () => new Date(Date.now() + days * 24 * 60 * 60_000)
         const connectors = createConnectors({ environment: 'sandbox', db, now })
+        const giftCards = createGiftCards({ environment: 'sandbox', db, now })
         const log = createLog({ level: 'silent', process: 'test' })
-        const ctx = { db, accounts: 'all' as const, vault: api.vault.client(), connectors, newId, now, log }
+        const ctx = { db, accounts: 'all' as const, vault: api.vault.client(), connectors, giftCards, newId, now, log }
         await resolveDue(ctx, new AbortController().signal)
       }
     },

@@ -21,7 +21,7 @@ const mayImport: Record<string, readonly string[]> = {
   cli: ['cli', 'main', 'operations', 'connectors', 'cards', 'vault-client', 'platform', 'kernel'],
   http: ['http', 'routes', 'events', 'ports', 'vault-client', 'kernel', 'platform'],
   routes: ['http', 'operations', 'schema'],
-  jobs: ['jobs', 'operations', 'ports', 'cards', 'events', 'vault-client', 'kernel', 'platform'],
+  jobs: ['jobs', 'operations', 'ports', 'cards', 'events', 'idempotency', 'vault-client', 'kernel', 'platform'],
   operations: [
     'operations',
     'rules',
@@ -30,17 +30,19 @@ const mayImport: Record<string, readonly string[]> = {
     'ports',
     'cards',
     'events',
+    'idempotency',
     'vault-client',
     'kernel',
     'platform',
   ],
-  store: ['store', 'rules', 'schema', 'kernel', 'platform'],
+  store: ['store', 'rules', 'schema', 'idempotency', 'kernel', 'platform'],
   schema: ['schema', 'rules', 'ports', 'kernel'],
   rules: ['rules', 'ports', 'kernel'],
   connectors: ['connectors', 'ports', 'cards', 'kernel', 'platform'],
   ports: ['ports'],
   cards: ['cards', 'kernel', 'platform'],
   events: ['events', 'schema', 'kernel', 'platform'],
+  idempotency: ['idempotency', 'kernel', 'platform'],
   vault: ['vault', 'vault-client', 'platform'],
   'vault-client': ['vault-client', 'platform'],
   kernel: ['kernel', 'ports', 'vault-client', 'platform'],
@@ -78,7 +80,9 @@ const areaOf = (path: string) => /^src\/areas\/([^/]+)\//.exec(path)?.[1]
 const vaultClient = ['client', 'connection', 'protocol', 'tls-identity'].map((name) => `src/vault/${name}.ts`)
 
 /** What providers look like from inside; who they are is for `main` to know. */
-const ports = ['payment', 'anti-fraud', 'account-updater', 'simulator'].map((name) => `src/connectors/${name}.ts`)
+const ports = ['payment', 'anti-fraud', 'gift-card', 'account-updater', 'simulator'].map(
+  (name) => `src/connectors/${name}.ts`,
+)
 
 const areaLayers = ['routes', 'schema', 'operations', 'rules', 'store', 'jobs']
 

@@ -20,6 +20,11 @@ interface Card {
   country: string
 }
 
+interface GiftCard {
+  id: string
+  last4: string
+}
+
 export interface Drawn {
   account: string
   id: string
@@ -48,6 +53,7 @@ export interface Drawn {
   card: Card | null
   items: number
   metadata: readonly (readonly [name: string, value: string])[]
+  giftCard: GiftCard | null
 }
 
 const currency = skewed([
@@ -190,6 +196,13 @@ function metadataOf(chance: Chance, row: number): [string, string][] {
   return entries
 }
 
+/** One payment in 50 elsewhere. */
+function giftCardOf(chance: Chance, row: number, isBig: boolean): GiftCard | null {
+  if (isBig) return chance.happens(0.5) ? { id: marks.gift_card_id.half, last4: marks.gift_card_last4.half } : null
+  if (!chance.happens(0.02)) return null
+  return { id: idOfThing('giftCard', row), last4: String(5_000 + chance.below(5_000)) }
+}
+
 const errorOf = (chance: Chance, status: string) =>
   status === 'authorization_declined' ? declined(chance) : status === 'authorization_failed' ? failed(chance) : null
 
@@ -239,6 +252,7 @@ export function drawRow(row: number, rows: number): Drawn {
     card: walletsAndCards.has(paidBy) ? cardOf(chance, buyer?.number ?? row, isBig) : null,
     items: chance.below(3),
     metadata: metadataOf(chance, row),
+    giftCard: giftCardOf(chance, row, isBig),
   }
   return isOldest(row) ? markOldest(drawn) : drawn
 }
@@ -276,5 +290,6 @@ function markOldest(drawn: Drawn): Drawn {
       country: marks.payment_method_country.oldest,
     },
     metadata: [Object.entries(marks.metadata.oldest)[0] ?? ['', '']],
+    giftCard: { id: marks.gift_card_id.oldest, last4: marks.gift_card_last4.oldest },
   }
 }

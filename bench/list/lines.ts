@@ -88,6 +88,7 @@ const facts = tableOf({
   payment_source: ({ source }) => source,
   merchant_initiated: ({ isMerchantInitiated }) => isMerchantInitiated,
   is_subsequent_payment: ({ isSubsequent }) => isSubsequent,
+  has_gift_card_redemptions: ({ giftCard }) => giftCard !== null,
   method: ({ method }) => method,
   payment_method_id: ({ card }) => card?.id ?? null,
   payment_method_label: ({ card }) => card?.label ?? null,
@@ -121,9 +122,18 @@ const metadata: Table = {
   lines: ({ account, id, metadata }) => metadata.map(([name, value]) => line([account, name, value, id])).join(''),
 }
 
+const giftCards: Table = {
+  columns: ['merchant_account_id', 'name', 'value', 'id'],
+  lines: ({ account, id, giftCard }) =>
+    Object.entries(giftCard ?? {})
+      .map(([name, value]: [string, string]) => line([account, name, value, id]))
+      .join(''),
+}
+
 export const tables: Readonly<Record<string, Table>> = {
   transactions,
   transaction_facts: facts,
   transaction_states: states,
   transaction_metadata: metadata,
+  transaction_gift_cards: giftCards,
 }

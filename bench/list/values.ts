@@ -38,6 +38,8 @@ export const marks = {
   payment_service_id: three(idOfThing('service', -1), idOfThing('service', -2), idOfThing('service', -3)),
   payment_service_transaction_id: three('reference-of-nobody', 'reference-of-the-oldest', 'one-batch'),
   metadata: three({ channel: 'pigeon' }, { import: 'first' }, { channel: 'web' }),
+  gift_card_id: three(idOfThing('giftCard', -1), idOfThing('giftCard', -2), idOfThing('giftCard', -3)),
+  gift_card_last4: three('none', '0020', '4242'),
 } as const
 
 export type FilterValues = Readonly<Record<string, Partial<Record<Shape, string>>>>
@@ -84,9 +86,7 @@ export function filterValues(rows: number): FilterValues {
     used_3ds: { half: true },
     merchant_initiated: { oldest: true, most: false },
     is_subsequent_payment: { half: true },
-    has_gift_card_redemptions: { nothing: true, most: false },
-    gift_card_id: { nothing: unknown },
-    gift_card_last4: { nothing: '0000' },
+    has_gift_card_redemptions: { half: true },
     payment_link_id: { nothing: unknown },
     reauthorized_from_transaction_id: { nothing: unknown },
     ip_address: { nothing: '192.0.2.1' },

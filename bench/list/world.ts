@@ -21,7 +21,7 @@ export const momentOf = (row: number, rows: number): number =>
 
 export const idOf = (row: number, rows: number): string => uuidAt(momentOf(row, rows), row)
 
-const things = { buyer: 201, method: 202, service: 203, session: 204 }
+const things = { buyer: 201, method: 202, service: 203, session: 204, giftCard: 205 }
 
 /** An id of something else than a transaction, always the same for the same number. */
 export const idOfThing = (kind: keyof typeof things, number: number): string =>

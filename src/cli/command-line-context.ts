@@ -20,6 +20,8 @@ export function commandLineContext(db: Db, operation: string): Context {
     vault: noVault,
     connectors: new Map(),
     antiFraud: new Map(),
+    giftCards: new Map(),
+    maxGiftCards: 10,
     clocks: realClocks,
     ...realTime,
     log: createLog({ level: 'silent', process: 'florin' }),
@@ -33,6 +35,8 @@ export function commandLineContext(db: Db, operation: string): Context {
       tokenId: null,
       scopes: new Set(allScopes),
       reach: 'all',
+      pins: null,
+      checkoutSessionId: null,
     },
     accounts: 'all',
   }

@@ -191,7 +191,30 @@ describe('token', () => {
     expect((other.exp ?? 0) - (other.iat ?? 0)).toBe(900)
   })
 
+  test('signs tokens for browsers: pinned values, and the checkout session that payments belong to', async () => {
+    const key = await write('browser.pem', 'P-521')
+    const session = '5f1c2a77-1a8e-4e6c-9a1f-0d9b6c1f2e3d'
+    const pins = ['amount=1299', 'currency=EUR', 'buyer_external_identifier=a=b', 'metadata={"order":"4711"}']
+    const args = [...pins.flatMap((pin) => ['--pin', pin]), '--checkout-session', session]
+    const claims = decodeJwt((await florin(['token', '--key', key, ...args])).stdout.trim())
+    expect(claims).toMatchObject({
+      scopes: ['embed'],
+      embed: { amount: 1299, currency: 'EUR', buyer_external_identifier: 'a=b', metadata: { order: '4711' } },
+      checkout_session_id: session,
+    })
+    const plain = decodeJwt((await florin(['token', '--key', key, '--scope', 'embed'])).stdout.trim())
+    expect(plain).not.toHaveProperty('embed')
+    expect(plain).not.toHaveProperty('checkout_session_id')
+  })
+
   test.each([
+    [['--pin', 'amount'], /Write name=value/],
+    [['--pin', 'colour=red'], /What can be pinned: amount, currency/],
+    [['--pin', 'amount=twelve'], /not what amount can be/],
+    [['--pin', 'metadata={"order":1}'], /not what metadata can be/],
+    [['--pin', 'buyer_external_identifier=a', '--pin', 'buyer_id=5f1c2a77-1a8e-4e6c-9a1f-0d9b6c1f2e3d'], /one name/],
+    [['--pin', 'amount=1', '--scope', '*.read'], /say --scope embed/],
+    [['--checkout-session', 'x'], /not the id of a checkout session/],
     [['--expires', '25h'], /at most 24h/],
     [['--expires', '0s'], /30s, 15m, 24h/],
     [['--expires', 'tomorrow'], /30s, 15m, 24h/],

@@ -124,6 +124,17 @@ async function storeCard({ base_url, token }: Ready): Promise<StoredCard> {
   return (await response.json()) as StoredCard
 }
 
+/** The sandbox's gift card provider needs no preparation either. */
+async function balanceOf({ base_url, token }: Ready, card: { number: string; pin: string }): Promise<unknown> {
+  const response = await fetch(`${base_url}/gift-cards/balances`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ items: [card] }),
+  })
+  const { items } = (await response.json()) as { items?: { balance: unknown }[] }
+  return items?.[0]?.balance
+}
+
 async function getCard({ base_url, token }: Ready, id: string): Promise<StoredCard> {
   const headers = { authorization: `Bearer ${token}` }
   const response = await fetch(`${base_url}/payment-methods/${id}`, { headers })
@@ -161,6 +172,7 @@ test('two at once are ready with one line each, keep apart, and end without a tr
     expect((await fetch(ready.docs_url)).status).toBe(200)
     expect(await readFile(ready.private_key_file, 'utf8')).toContain('BEGIN PRIVATE KEY')
     expect((await stat(ready.private_key_file)).mode & 0o777).toBe(0o600)
+    expect(await balanceOf(ready, { number: '6035000000001234', pin: '05000' })).toBe(5000)
     await keepsItsSecretsInOneFolder(ready)
   }
   expect(await statusOf(one.ready, other.ready.token)).toBe(401)
@@ -318,7 +330,7 @@ test('a kept one has its key and data again after a restart, and other commands 
   expect(await florin('doctor')).toMatch(/✓ vault +unix:[^]*Everything is well\./)
   const stored = await storeCard(first.ready)
   expect(JSON.parse(await florin('vault', 'keys', 'list', '--json'))).toMatchObject({
-    keys: expect.arrayContaining([expect.objectContaining({ purpose: 'data', version: 1, rows: 1 })]),
+    keys: expect.arrayContaining([expect.objectContaining({ purpose: 'data', version: 1, rows: 2 })]),
   })
 
   const second = launch(['--json', '--port', '0'], { repository })
@@ -335,7 +347,7 @@ test('a kept one has its key and data again after a restart, and other commands 
   // Sealing anew needs the key of before: the vault can still open the card that it stored then.
   expect((await getCard(again.ready, stored.id)).fingerprint).toBe(stored.fingerprint)
   await florin('vault', 'keys', 'rotate')
-  expect(await florin('vault', 'keys', 'rewrap')).toContain('1 row(s) sealed anew.')
+  expect(await florin('vault', 'keys', 'rewrap')).toContain('2 row(s) sealed anew.')
   expect((await storeCard(again.ready)).fingerprint).toBe(stored.fingerprint)
   expect(await statusOf(again.ready, (await florin('token', '--key', 'shop.pem')).trim())).toBe(200)
   again.child.kill('SIGTERM')

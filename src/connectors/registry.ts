@@ -1,7 +1,9 @@
 import type { AntiFraudConnectors } from './anti-fraud.ts'
+import type { GiftCardConnectors } from './gift-card.ts'
 import type { Connectors, PaymentConnector } from './payment.ts'
 import { mockAntiFraud } from './sandbox/mock-anti-fraud.ts'
 import { createMockCard, type ProcessorOptions } from './sandbox/mock-card/connector.ts'
+import { createMockGiftCard } from './sandbox/mock-gift-card/connector.ts'
 import { type LoadScenarios, noScenarios } from './sandbox/mock-card/three-d-secure.ts'
 import { noRules } from './simulator.ts'
 import { createMockRedirect } from './sandbox/mock-redirect/connector.ts'
@@ -32,3 +34,13 @@ export function createConnectors({
 /** The same of those who are asked about fraud. */
 export const createAntiFraud = ({ environment }: Pick<ConnectorOptions, 'environment'>): AntiFraudConnectors =>
   new Map((environment === 'sandbox' ? [mockAntiFraud] : []).map((connector) => [connector.id, connector]))
+
+/** And of those who have gift cards. */
+export function createGiftCards({
+  environment,
+  db,
+  now,
+}: Pick<ConnectorOptions, 'environment' | 'db' | 'now'>): GiftCardConnectors {
+  const connectors = environment === 'sandbox' ? [createMockGiftCard({ db, now })] : []
+  return new Map(connectors.map((connector) => [connector.definition.id, connector]))
+}

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Buyer } from '../areas/buyers/schema.ts'
 import { ShippingDetails } from '../areas/buyers/shipping-details/schema.ts'
+import { GiftCard } from '../areas/gift-cards/schema.ts'
 import { PaymentMethodSummary } from '../areas/payment-methods/schema.ts'
 import { Capture } from '../areas/transactions/captures/schema.ts'
 import { Refund } from '../areas/transactions/refunds/schema.ts'
@@ -60,6 +61,8 @@ export const eventCatalog = {
   'capture.succeeded': Capture,
   'capture.declined': Capture,
   'capture.failed': Capture,
+  'gift-card.created': GiftCard,
+  'gift-card.deleted': GiftCard,
   'payment-method.updated': PaymentMethodSummary,
   'payment-method.deleted': PaymentMethodSummary,
   'refund.pending': Refund,

@@ -3,6 +3,7 @@ import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentele
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Clocks, realTime } from '../clocks.ts'
 import type { AntiFraudConnectors } from '../connectors/anti-fraud.ts'
+import type { GiftCardConnectors } from '../connectors/gift-card.ts'
 import type { Connectors } from '../connectors/payment.ts'
 import type { Caller, Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
@@ -21,9 +22,11 @@ import type { CursorCodec } from './cursor.ts'
 import { answerBrokenRequest } from './broken-request.ts'
 import { answerError } from './errors.ts'
 import { messageOf, noMessage, prefers, readIdempotencyKey, refuseRepeated, singleHeader } from './headers.ts'
+import { type Limiter, subjectOf } from './limiter.ts'
 import { type AccountDirectory, selectAccounts } from './merchant-account.ts'
 import { openPage } from './pages.ts'
 import { isShadowed, shadowsOf, unknownPath, urlOf } from './paths.ts'
+import { type BuyerDirectory, createPinCheck } from './pins.ts'
 import { type Route, scopesOf } from './route.ts'
 import type { StaticFile } from './static-files.ts'
 import { createValidator } from './validate.ts'
@@ -35,11 +38,16 @@ export interface AppOptions {
   pages: readonly WebPage[]
   authenticate: Authenticate
   accounts: AccountDirectory
+  buyers: BuyerDirectory
+  limiter: Limiter
   cursors: CursorCodec
   db: Db
   vault: Vault
   connectors: Connectors
   antiFraud: AntiFraudConnectors
+  giftCards: GiftCardConnectors
+  /** How many gift cards one request may name. */
+  maxGiftCards: number
   clocks: Clocks
   log: Log
   metrics: HttpMetrics
@@ -82,11 +90,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
   })
   acceptJsonOnly(app)
-  const preflights = preflightsOf(options.routes)
+  const accountHeaderName = `${options.headerPrefix}Merchant-Account-ID`
+  const preflights = preflightsOf(options.routes, accountHeaderName)
   const files = options.files.map(({ path }) => ({ method: 'GET', path }))
   const known = [...options.routes, ...preflights, ...options.pages, ...files]
   const shadows = shadowsOf(known.map(({ path }) => path))
-  const accountHeaderName = `${options.headerPrefix}Merchant-Account-ID`
   const singleHeaders = new Set(
     ['authorization', 'host', 'content-type', 'idempotency-key', 'early-data', accountHeaderName].map((name) =>
       name.toLowerCase(),
@@ -139,6 +147,7 @@ const tooEarly = 'The request came as TLS early data, which can be replayed; sen
 function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accountHeaderName: string): void {
   const scopes = scopesOf(route)
   const validate = createValidator(route)
+  const holdToPins = createPinCheck(route, options.buyers)
   const [status, schema] = route.returns
   const headerKey = accountHeaderName.toLowerCase()
 
@@ -149,29 +158,35 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
     // What is not in the response schema is not sent: a field cannot leak by being in a row.
     ...(schema && { schema: { response: { [status]: schema } } }),
     // Before the body is read, so that 401 and 403 win over anything that may be wrong with it.
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       const caller = isOpen(route) ? browser : await options.authenticate(request.headers.authorization)
       const admission = admissions.get(request)
       if (admission) admission.caller = caller
       if (!isOpen(route)) requireScope(caller, scopes)
+      const subject = subjectOf(route, caller, request.params)
+      if (subject) void reply.headers(await options.limiter(subject))
       const value = singleHeader(request, headerKey)
       const accounts = await selectAccounts(route, caller, { name: accountHeaderName, value }, options.accounts)
       if (admission) Object.assign(admission, { accounts, accountHeader: value })
     },
     handler: async (request, reply) => {
-      const { caller, accounts, accountHeader } = admissions.get(request) ?? {}
-      if (!caller || !accounts) throw new Error('a handler ran before the request was admitted')
-      const { params, query, body } = validate({
+      const { caller: admitted, accounts, accountHeader } = admissions.get(request) ?? {}
+      if (!admitted || !accounts) throw new Error('a handler ran before the request was admitted')
+      const validated = validate({
         params: request.params,
         query: request.query as Record<string, unknown>,
         body: route.raw ? undefined : (request.body ?? undefined),
       })
+      const caller = await holdToPins(admitted, accounts, validated)
+      const { params, query, body } = validated
       await options.clocks.refresh()
       const ctx: Context = {
         db: options.db,
         vault: options.vault,
         connectors: options.connectors,
         antiFraud: options.antiFraud,
+        giftCards: options.giftCards,
+        maxGiftCards: options.maxGiftCards,
         clocks: options.clocks,
         ...(route.merchantAccount === 'none' ? realTime : options.clocks.of(accounts)),
         log: options.log,

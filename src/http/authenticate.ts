@@ -1,6 +1,7 @@
 import { BoundedMap } from '../bounded-map.ts'
 import type { Caller } from '../context.ts'
 import { ApiError } from '../errors.ts'
+import { type Accounts, includesAccount } from '../platform/accounts.ts'
 import { effectiveScopes, type Scope } from '../scopes.ts'
 import type { KeyRing, RingKey } from './key-ring.ts'
 import {
@@ -100,8 +101,17 @@ function toCaller({ kid, claims }: VerifiedToken, key: RingKey): Caller {
     displayName: key.displayName,
     tokenId: `${kid}.${claims.jti}`,
     scopes: effectiveScopes(claims.scopes, key.permissions),
-    reach: key.reach,
+    reach: reachOf(key, claims),
+    pins: claims.pins,
+    checkoutSessionId: claims.checkoutSessionId,
   }
+}
+
+/** A pinned account is the only one, and not even that where the key pair does not reach it. */
+function reachOf({ reach }: RingKey, { pins }: Claims): Accounts {
+  const pinned = pins?.merchant_account_id
+  if (pinned === undefined) return reach
+  return includesAccount(reach, pinned) ? [pinned] : []
 }
 
 /** One body for every cause; RFC 6750 wants no error attribute when no token was sent. */

@@ -1,12 +1,14 @@
 import type { Caller } from '../context.ts'
-import type { Route } from './route.ts'
+import { type Route, scopesOf } from './route.ts'
 
-/** What a browser calls by itself. The id in the path is all it needs to know, so no token is asked for and none is looked at. */
+/** What a browser calls by itself. */
 
+/** The id in the path is all that it needs to know, so no token is asked for and none is looked at. */
 export const isOpen = ({ scope }: Pick<Route, 'scope'>) => scope === 'none'
 
-/** What is signed comes from servers. */
-export const isForBrowsers = (route: Pick<Route, 'scope' | 'raw'>) => isOpen(route) && !route.raw
+/** With an id or with a token of its own. What is signed as a whole comes from servers. */
+export const isForBrowsers = (route: Pick<Route, 'scope' | 'raw'>) =>
+  (isOpen(route) && !route.raw) || scopesOf(route).includes('embed')
 
 /** Who calls them, for the audit log. It reaches no account: the operation finds the one that the id belongs to. */
 export const browser: Caller = {
@@ -16,10 +18,15 @@ export const browser: Caller = {
   tokenId: null,
   scopes: new Set(),
   reach: [],
+  pins: null,
+  checkoutSessionId: null,
 }
 
-/** Pages of any origin may read the answers: no cookie and no other credential of the browser's counts here. */
-export const openHeaders = { 'access-control-allow-origin': '*' }
+/** Pages of any origin may read the answers: no cookie and no other credential that a browser adds by itself counts here. */
+export const openHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'x-request-id, retry-after, ratelimit, ratelimit-policy, idempotency-replayed',
+}
 
 export interface Preflight {
   method: 'OPTIONS'
@@ -27,21 +34,24 @@ export interface Preflight {
   headers: Readonly<Record<string, string>>
 }
 
-/** What a browser asks before it sends JSON to another origin, once for each path with open routes. */
-export function preflightsOf(routes: readonly Route[]): Preflight[] {
-  const open = routes.filter(isForBrowsers)
-  return [...new Set(open.map(({ path }) => path))].map((path) => ({
-    method: 'OPTIONS',
-    path,
-    headers: {
-      ...openHeaders,
-      'access-control-allow-methods': open
-        .filter((route) => route.path === path)
-        .map(({ method }) => method)
-        .sort()
-        .join(', '),
-      'access-control-allow-headers': 'content-type',
-      'access-control-max-age': '7200',
-    },
-  }))
+/** What a browser asks before it sends JSON or a token to another origin, once for each path with routes for browsers. */
+export function preflightsOf(routes: readonly Route[], accountHeaderName: string): Preflight[] {
+  const forBrowsers = routes.filter(isForBrowsers)
+  return [...new Set(forBrowsers.map(({ path }) => path))].map((path) => {
+    const here = forBrowsers.filter((route) => route.path === path)
+    const withToken = ['authorization', 'content-type', 'idempotency-key', accountHeaderName.toLowerCase()]
+    return {
+      method: 'OPTIONS',
+      path,
+      headers: {
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': here
+          .map(({ method }) => method)
+          .sort()
+          .join(', '),
+        'access-control-allow-headers': here.every(isOpen) ? 'content-type' : withToken.join(', '),
+        'access-control-max-age': '7200',
+      },
+    }
+  })
 }

@@ -1,4 +1,4 @@
-import { ApiError, type ErrorDetail, errorTable, ValidationFailure } from '../errors.ts'
+import { ApiError, errorAnswer, type ErrorDetail, ValidationFailure } from '../errors.ts'
 import { isUnavailable } from '../platform/postgres.ts'
 import { VaultUnavailableError } from '../vault/client.ts'
 import type { Route } from './route.ts'
@@ -16,13 +16,12 @@ export interface ErrorAnswer {
 export function answerError(thrown: unknown, route?: Pick<Route, 'validation'>): ErrorAnswer {
   if (thrown instanceof ValidationFailure && route?.validation === 'detail') return answer422(thrown)
   const error = thrown instanceof ApiError ? thrown : translate(thrown)
-  const [status] = errorTable[error.code]
-  const body = { type: 'error', code: error.code, status, message: error.message, details: error.details }
+  const { status, body } = errorAnswer(error)
   return {
     status,
     code: error.code,
     headers: error.headers,
-    body: status === 409 ? { ...body, resource_id: error.resourceId } : body,
+    body,
     isFault: !(thrown instanceof ApiError) && status >= 500,
   }
 }

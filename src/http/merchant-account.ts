@@ -36,7 +36,8 @@ export async function selectAccounts(
 
 async function firstAccount(caller: Caller, directory: AccountDirectory): Promise<string> {
   const first = caller.reach === 'all' ? await directory.fallback() : caller.reach[0]
-  if (first === undefined) throw notFound()
+  // A token may pin an account that is not there.
+  if (first === undefined || !(await directory.exists(first))) throw notFound()
   return first
 }
 

@@ -3,6 +3,16 @@ import { Type } from 'typebox'
 import { errorTable } from '../errors.ts'
 import { type EventName, eventCatalog } from '../events/catalog.ts'
 import { Constant, DateTime, Enum, Nullable, Uuid } from '../schema.ts'
+import { areas } from './areas.ts'
+import {
+  accountParameter,
+  headerComponents,
+  idempotencyHeader,
+  limitHeaders,
+  preferHeader,
+  requestIdHeader,
+  retryHeader,
+} from './openapi-headers.ts'
 import { type Route, scopesOf } from './route.ts'
 
 type Json = Record<string, unknown>
@@ -70,36 +80,14 @@ const intro = `A payments API: one door in front of card processors and gift car
 
 const bearer = `The token is a JWT that you sign yourself with the private key of an API key pair: ES512, or RS512 for RSA pairs. The header's \`kid\` is the
 thumbprint of the pair. Claims: \`scopes\` (a list), \`iat\`, \`nbf\`, \`exp\` (at most 24 hours after \`iat\`), \`iss\` and \`jti\`. A token may do what its scopes and the
-roles of its key pair both allow; \`*.read\` and \`*.write\` stand for every resource.`
+roles of its key pair both allow; \`*.read\` and \`*.write\` stand for every resource.
+
+A token with the scope \`embed\` is for a browser or an app: it may call only the operations that list this scope, a limited number of times a minute. Its claim
+\`embed\` pins values that requests must match: \`amount\`, \`currency\`, \`buyer_id\` or \`buyer_external_identifier\`, \`metadata\`, \`cart_items\`,
+\`connection_options\`, and \`merchant_account_id\`. With the claim \`checkout_session_id\` a payment belongs to that checkout session.`
 
 /** In examples that name other resources. */
 const exampleIds = new Proxy({}, { get: () => '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e' })
-
-/** First segment of the path → heading and what the area is about. */
-const areas: Record<string, [name: string, description: string]> = {
-  'account-updater': ['Account updater', 'Asks the card schemes for newer details of stored cards.'],
-  'anti-fraud-services': ['Anti-fraud services', 'Who is asked about fraud before a payment goes on.'],
-  'api-key-pairs': ['API key pairs', 'The keys whose private halves sign access tokens.'],
-  'audit-logs': ['Audit logs', 'Who changed what, and when.'],
-  buyers: ['Buyers', 'Who pays, and where their goods are sent.'],
-  checkout: [
-    'Checkout sessions',
-    "Card data that goes from the buyer's browser to us, past the merchant's own server.",
-  ],
-  'card-scheme-definitions': ['Card scheme definitions', 'Card schemes with names and icons.'],
-  'merchant-accounts': ['Merchant accounts', 'What every other resource belongs to.'],
-  'payment-methods': ['Payment methods', 'Stored cards: charged again and again, never seen again.'],
-  'payment-service-definitions': ['Payment service definitions', 'The providers that payments can go to.'],
-  'payment-services': ['Payment services', "A merchant account's own access to a provider."],
-  refunds: ['Refunds', 'Money given back.'],
-  'simulator-rules': [
-    'Simulator rules',
-    'What the sandbox does instead of the usual. There is no such thing in production.',
-  ],
-  roles: ['Roles', 'What a key pair or a user may do.'],
-  'three-ds-scenarios': ['3DS scenarios', 'What 3-D Secure says in the sandbox. Not in production.'],
-  transactions: ['Transactions', 'Payments: authorized, captured, voided, refunded.'],
-}
 
 function areaOf({ path }: Route): [name: string, description: string] {
   const area = areas[path.split('/')[1] ?? '']
@@ -157,7 +145,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
       responses: {
         [status]: {
           description: output ? 'Success.' : 'Success; no content.',
-          headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
+          headers: { ...requestIdHeader, ...(route.limited && limitHeaders) },
           ...(output && { content: { 'application/json': { schema: schema(output) } } }),
         },
         ...(route.orEmpty && { [route.orEmpty]: { description: 'Nothing to do; no content.' } }),
@@ -177,7 +165,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
       name,
       {
         description,
-        headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
+        headers: { ...requestIdHeader, ...(name === 'too_many_requests' && { ...limitHeaders, ...retryHeader }) },
         content: { 'application/json': { schema: schema(body) } },
       },
     ]),
@@ -198,12 +186,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
     webhooks,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: bearer } },
-      headers: {
-        RequestId: {
-          description: 'Names this request in logs; quote it when you ask for help.',
-          schema: { type: 'string' },
-        },
-      },
+      headers: headerComponents,
       parameters: {
         // Until an operation takes exactly one account, the linter would call this parameter unused.
         ...(routes.some(({ merchantAccount }) => merchantAccount === 'one') && {
@@ -228,34 +211,6 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
     })),
   }
 }
-
-const idempotencyHeader = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'A value of your own for this one request. The same key within 24 hours gets the same answer, with `Idempotency-Replayed: true`, and nothing happens twice; with another body it is refused.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
-  example: '8f14e45f-ceea-467f-a8a0-5d3b1c7d2e10',
-}
-
-const preferHeader = (resource: string) => ({
-  name: 'Prefer',
-  in: 'header',
-  required: false,
-  description: `\`resource=${resource}\` answers with what became of the action instead of the transaction.`,
-  schema: { type: 'string' },
-  example: `resource=${resource}`,
-})
-
-const accountParameter = (prefix: string, description: string) => ({
-  name: `${prefix}Merchant-Account-ID`,
-  in: 'header',
-  required: false,
-  description,
-  schema: { type: 'string', maxLength: 255 },
-  example: 'default',
-})
 
 function webhook(name: EventName, target: TSchema, schema: (node: TSchema) => unknown): Json {
   const event = Type.Object({

@@ -67,6 +67,8 @@ export interface RouteDefinition<
   raw?: true
   /** Takes `Idempotency-Key`: the same key gets the same answer, and nothing happens twice. */
   idempotent?: boolean
+  /** Counted against the limit that keeps browsers from trying out cards: by the token, if it is a browser's, or by the session in the path. */
+  limited?: 'token' | 'session'
   /** Takes `Prefer: resource=<this>`, and answers with that instead. */
   prefers?: string
   /** A body that succeeds in an instance with the sample's merchant account. */

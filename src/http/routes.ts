@@ -6,6 +6,9 @@ import { buyerRoutes } from '../areas/buyers/routes.ts'
 import { shippingDetailsRoutes } from '../areas/buyers/shipping-details/routes.ts'
 import { cardSchemeDefinitionRoutes } from '../areas/card-scheme-definitions/routes.ts'
 import { checkoutRoutes } from '../areas/checkout/routes.ts'
+import { giftCardServiceDefinitionRoutes } from '../areas/gift-card-service-definitions/routes.ts'
+import { giftCardServiceRoutes } from '../areas/gift-card-services/routes.ts'
+import { giftCardRoutes } from '../areas/gift-cards/routes.ts'
 import { clockRoutes } from '../areas/merchant-accounts/clock/routes.ts'
 import { merchantAccountRoutes } from '../areas/merchant-accounts/routes.ts'
 import { paymentMethodRoutes } from '../areas/payment-methods/routes.ts'
@@ -33,6 +36,9 @@ export const routes: readonly Route[] = [
   ...shippingDetailsRoutes,
   ...cardSchemeDefinitionRoutes,
   ...checkoutRoutes,
+  ...giftCardRoutes,
+  ...giftCardServiceDefinitionRoutes,
+  ...giftCardServiceRoutes,
   ...merchantAccountRoutes,
   ...clockRoutes,
   ...paymentMethodRoutes,

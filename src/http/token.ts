@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
+import { isPins, type Pins } from '../embed.ts'
+import { isUuid } from '../ids.ts'
 import type { KeyAlgorithm } from '../platform/key-pair.ts'
 import { compactVerify, type CryptoKey, errors, importSPKI } from 'jose'
 
@@ -12,6 +14,9 @@ export interface Claims {
   exp: number
   nbf: number | undefined
   iat: number | undefined
+  /** The claim `embed` of a token for a browser. Null for servers. */
+  pins: Pins | null
+  checkoutSessionId: string | null
 }
 
 export interface ParsedToken {
@@ -70,7 +75,8 @@ function parseObject(segment: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-function parseClaims({ scopes, jti, exp, nbf, iat, iss }: Record<string, unknown>): Claims {
+function parseClaims(payload: Record<string, unknown>): Claims {
+  const { scopes, jti, exp, nbf, iat, iss, embed, checkout_session_id: session } = payload
   if (!Array.isArray(scopes) || scopes.length > 200 || !scopes.every((scope) => typeof scope === 'string')) {
     throw new TokenError('scopes is not a list of strings')
   }
@@ -79,7 +85,22 @@ function parseClaims({ scopes, jti, exp, nbf, iat, iss }: Record<string, unknown
   if (!isTime(exp)) throw new TokenError('exp is missing')
   if (nbf !== undefined && !isTime(nbf)) throw new TokenError('nbf is not a time')
   if (iat !== undefined && !isTime(iat)) throw new TokenError('iat is not a time')
-  return { scopes: scopes as string[], jti, exp, nbf, iat }
+  if (session !== undefined && (typeof session !== 'string' || !isUuid(session))) {
+    throw new TokenError('checkout_session_id is not a UUID')
+  }
+  const pins = parsePins(embed, (scopes as string[]).includes('embed'))
+  return { scopes: scopes as string[], jti, exp, nbf, iat, pins, checkoutSessionId: session ?? null }
+}
+
+/** Values that nobody would hold a request to are a mistake of whoever signed them. */
+function parsePins(embed: unknown, isForBrowser: boolean): Pins | null {
+  if (!isForBrowser) {
+    if (embed !== undefined) throw new TokenError('embed without the scope embed')
+    return null
+  }
+  if (embed === undefined) return {}
+  if (!isPins(embed)) throw new TokenError('embed is not a set of values that can be pinned')
+  return embed
 }
 
 const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0

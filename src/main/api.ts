@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { loadSigningKey, touchKeyPairs } from '../areas/api-key-pairs/operations.ts'
+import { findBuyerByReference } from '../areas/buyers/operations.ts'
 import { loadClocks } from '../areas/merchant-accounts/clock/operations.ts'
 import {
   getMerchantAccount,
@@ -9,12 +10,13 @@ import {
 import { createRuleBook } from '../areas/simulator-rules/operations/book.ts'
 import { loadThreeDSScenarios } from '../areas/three-ds-scenarios/operations.ts'
 import { createClocks, realClocks, realTime } from '../clocks.ts'
-import { createAntiFraud, createConnectors } from '../connectors/registry.ts'
+import { createAntiFraud, createConnectors, createGiftCards } from '../connectors/registry.ts'
 import { approvalPages } from '../connectors/sandbox/approvals/pages.ts'
 import { buildApp } from '../http/app.ts'
 import { createAuthenticator } from '../http/authenticate.ts'
 import { createCursorCodec } from '../http/cursor.ts'
 import { createKeyRing } from '../http/key-ring.ts'
+import { createLimiter } from '../http/limiter.ts'
 import { createAccountDirectory } from '../http/merchant-account.ts'
 import { routes } from '../http/routes.ts'
 import { loadStaticFiles } from '../http/static-files.ts'
@@ -25,7 +27,9 @@ import { createLog, type Log } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { connect } from '../platform/postgres.ts'
 import { startPrivateServer } from '../platform/private-server.ts'
+import { windowSeconds } from '../platform/uses.ts'
 import { connectVault, vaultOptions } from '../vault/client.ts'
+import { countUse } from './count-use.ts'
 import { databaseProblems, runProcess } from './lifecycle.ts'
 import { returnPages } from './return-pages.ts'
 
@@ -43,6 +47,8 @@ const settingNames = [
   'headerPrefix',
   'cursorKeys',
   'verifyConcurrency',
+  'maxGiftCards',
+  'embedLimit',
   'logLevel',
   'drainDelayMs',
   'shutdownTimeoutMs',
@@ -93,12 +99,13 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     rules: createRuleBook(db),
     scenarios: (account) => loadThreeDSScenarios(db, account),
   })
+  const giftCards = createGiftCards({ environment: config.environment, db, now: nowOf })
   const merchantName = async (id: string) => (await getMerchantAccount({ db, accounts: [id] }, id)).display_name
   const sandboxPages = config.environment === 'sandbox' ? approvalPages({ db, now: nowOf, merchantName }) : []
   const app = buildApp({
     routes,
     files: loadStaticFiles(),
-    pages: [...returnPages({ db, vault, connectors, clocks, log }), ...sandboxPages],
+    pages: [...returnPages({ db, vault, connectors, giftCards, clocks, log }), ...sandboxPages],
     authenticate: createAuthenticator({
       keys,
       now: realTime.now,
@@ -110,6 +117,11 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
       exists: (id) => merchantAccountExists(db, id),
       oldest: () => oldestMerchantAccount(db),
     }),
+    buyers: {
+      idOf: async (accounts, externalIdentifier) =>
+        (await findBuyerByReference({ db, accounts }, { externalIdentifier }))?.id,
+    },
+    limiter: createLimiter({ count: countUse(db, config.embedLimit), limit: config.embedLimit, windowSeconds }),
     cursors: createCursorCodec(
       config.cursorKeys
         .reveal()
@@ -120,6 +132,8 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     vault,
     connectors,
     antiFraud: createAntiFraud(config),
+    maxGiftCards: config.maxGiftCards,
+    giftCards,
     clocks,
     log,
     metrics,

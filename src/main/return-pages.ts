@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { html, type Html } from '../html.ts'
 import type { PageAnswer, WebPage } from '../web-page.ts'
 
-type Returning = Pick<Context, 'db' | 'vault' | 'connectors' | 'clocks' | 'log'>
+type Returning = Pick<Context, 'db' | 'vault' | 'connectors' | 'giftCards' | 'clocks' | 'log'>
 
 /** Where providers send buyers back to. From here they go on to the merchant, whose address no provider needs to know. */
 export function returnPages(ctx: Returning): WebPage[] {

@@ -8,11 +8,12 @@ import { createRuleBook } from '../areas/simulator-rules/operations/book.ts'
 import { acceptReviews, fetchDueStatements, resolveAttempts, sweepIdempotencyKeys } from '../areas/transactions/jobs.ts'
 import { sendSandboxNotifications, sweepNotifications } from '../areas/transactions/notifications/jobs.ts'
 import { createClocks, realClocks } from '../clocks.ts'
-import { createConnectors } from '../connectors/registry.ts'
+import { createConnectors, createGiftCards } from '../connectors/registry.ts'
 import { sandboxAccountUpdater } from '../connectors/sandbox/account-updater.ts'
 import { createNotificationSender } from '../connectors/sandbox/notifications.ts'
 import { partitionUpkeep } from '../jobs/partitions.ts'
 import { startRunner } from '../jobs/runner.ts'
+import { sweepUses } from '../jobs/sweep-uses.ts'
 import { byEveryClock } from '../jobs/time-rule.ts'
 import { type Config, loadConfig } from '../platform/config.ts'
 import { createLog, type Log } from '../platform/log.ts'
@@ -65,6 +66,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
   const clocks = isSandbox ? createClocks(() => loadClocks(db)) : realClocks
   const nowOf = (account: string) => clocks.of([account]).now()
   const connectors = createConnectors({ environment: config.environment, db, now: nowOf, rules: createRuleBook(db) })
+  const giftCards = createGiftCards({ environment: config.environment, db, now: nowOf })
   const sendDue = createNotificationSender({
     db,
     now: nowOf,
@@ -75,9 +77,9 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
   })
   // In the order in which they happen to an account whose clock was moved.
   const timeRules = [
-    resolveAttempts(vault, connectors),
+    resolveAttempts({ vault, connectors, giftCards }),
     resolveEnrolments(vault, connectors),
-    fetchDueStatements(vault, connectors),
+    fetchDueStatements({ vault, connectors, giftCards }),
     acceptReviews(),
     sweepCheckoutSessions(vault),
     expireCards(vault),
@@ -90,6 +92,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
       partitionUpkeep({ auditMonths: config.auditRetentionMonths, eventMonths: config.eventRetentionMonths }),
       ...timeRules.map(byEveryClock),
       sweepNumbers(vault),
+      sweepUses,
       replaceDeclinedCard(vault),
       // Production needs a contract with the schemes; until a connector speaks to them, only the sandbox answers.
       ...(isSandbox

@@ -103,6 +103,25 @@ export const settings = {
     }),
     { env: 'FLORIN_VERIFY_CONCURRENCY', for: ['api'] },
   ),
+  maxGiftCards: setting(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 10,
+      description: 'Gift cards that one payment, or one request for balances, may name.',
+    }),
+    { env: 'FLORIN_MAX_GIFT_CARDS', for: ['api'] },
+  ),
+  embedLimit: setting(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 50,
+      description:
+        'Requests that one browser token, or the fields of one checkout session, may make within any 60 seconds. Tokens of servers are not limited.',
+    }),
+    { env: 'FLORIN_EMBED_LIMIT', for: ['api'] },
+  ),
   logLevel: setting(
     Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
       default: 'info',

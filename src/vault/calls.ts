@@ -67,7 +67,7 @@ function found(named: readonly PlainValue[]): CallResult<Answers['readSecrets']>
 export const calls: { [Name in Exclude<CallName, 'rewrap'>]: Call<Name> } = {
   async storeCard({ secrets }, question, values) {
     const number = requireNumber(values)
-    const fingerprint = secrets.fingerprintOf(number)
+    const fingerprint = secrets.fingerprintOf('card', number)
     await secrets.store(referenceOf(question), [{ field: question.field, plain: number }])
     return { answer: { fingerprint } }
   },
@@ -93,7 +93,11 @@ export const calls: { [Name in Exclude<CallName, 'rewrap'>]: Call<Name> } = {
   },
 
   async fingerprintCard({ secrets }, _question, values) {
-    return { answer: { fingerprint: secrets.fingerprintOf(requireNumber(values)) } }
+    return { answer: { fingerprint: secrets.fingerprintOf('card', requireNumber(values)) } }
+  },
+
+  async fingerprintGiftCard({ secrets }, _question, values) {
+    return { answer: { fingerprint: secrets.fingerprintOf('gift-card', requireNumber(values)) } }
   },
 
   async applyReplacement({ secrets }, question) {

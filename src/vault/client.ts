@@ -1,11 +1,18 @@
 import { type ConnectionOptions, openConnection, VaultError, VaultUnavailableError } from './connection.ts'
 import type { Config } from '../platform/config.ts'
-import type { CardField, KeyListing, RewrapProgress, SecretReference } from './protocol.ts'
+import {
+  type CardField,
+  giftCardNumberField,
+  type KeyListing,
+  type RewrapProgress,
+  type SecretReference,
+} from './protocol.ts'
 import { readTlsIdentity, type TlsConfig } from './tls-identity.ts'
 
 export {
   type CardField,
   type ConnectionOptions,
+  giftCardNumberField,
   type KeyListing,
   type RewrapProgress,
   type SecretReference,
@@ -21,11 +28,13 @@ export interface Vault {
   readCard(reference: SecretReference, field?: CardField): Promise<string | undefined>
   /** Of a card that is not stored: the same as if it were. */
   fingerprintCard(number: string): Promise<string>
+  /** Of a gift card. The digits of a card with the same number have another one. */
+  fingerprintGiftCard(number: string): Promise<string>
   /** Makes the waiting replacement the number. False when none waits. */
   applyReplacement(reference: SecretReference): Promise<boolean>
   /** Destroys everything stored under the references, or these fields only. */
   remove(references: readonly SecretReference[], fields?: readonly string[]): Promise<void>
-  /** Owners of card numbers older than a time, in key order, for the sweep that finds rows without an owner. */
+  /** Owners of numbers, of cards and of gift cards, older than a time, in key order, for the sweep that finds rows without an owner. */
   listOwners(options: { createdBefore: Date; after?: SecretReference; limit: number }): Promise<SecretReference[]>
   /** Secrets of other kinds, all or none; a field stored again is replaced. */
   storeSecrets(reference: SecretReference, values: Readonly<Record<string, string>>): Promise<void>
@@ -59,6 +68,16 @@ export const vaultOptions = (config: TlsConfig & Config<'vaultUrl'>): Connection
 
 export function connectVault(options: ConnectionOptions): Vault {
   const connection = openConnection(options)
+
+  async function fingerprint(call: 'fingerprintCard' | 'fingerprintGiftCard', number: string): Promise<string> {
+    const value = Buffer.from(number, 'utf8')
+    try {
+      return (await connection.call(call, { lengths: [value.length] }, [value])).answer.fingerprint
+    } finally {
+      value.fill(0)
+    }
+  }
+
   return {
     async storeCard(reference, number, field = 'number') {
       const value = Buffer.from(number, 'utf8')
@@ -76,14 +95,8 @@ export function connectVault(options: ConnectionOptions): Vault {
       return values.map((value) => takeText(value))[0]
     },
 
-    async fingerprintCard(number) {
-      const value = Buffer.from(number, 'utf8')
-      try {
-        return (await connection.call('fingerprintCard', { lengths: [value.length] }, [value])).answer.fingerprint
-      } finally {
-        value.fill(0)
-      }
-    },
+    fingerprintCard: (number) => fingerprint('fingerprintCard', number),
+    fingerprintGiftCard: (number) => fingerprint('fingerprintGiftCard', number),
 
     async applyReplacement(reference) {
       return (await connection.call('applyReplacement', toWire(reference))).answer.applied

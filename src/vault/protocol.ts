@@ -13,6 +13,8 @@ export interface SecretReference {
 
 export type CardField = 'number' | 'replacement'
 export const cardFields: readonly string[] = ['number', 'replacement'] satisfies CardField[]
+/** Stored like any other secret, but swept like a card number when nobody owns it. */
+export const giftCardNumberField = 'gift_card_number'
 
 const Reference = {
   merchant_account_id: Type.String({ pattern: '^[a-zA-Z0-9-]{1,50}$' }),
@@ -28,6 +30,7 @@ export const questions = {
   storeCard: Type.Object({ ...Reference, field: CardFieldName, lengths }, closed),
   readCard: Type.Object({ ...Reference, field: CardFieldName }, closed),
   fingerprintCard: Type.Object({ lengths }, closed),
+  fingerprintGiftCard: Type.Object({ lengths }, closed),
   applyReplacement: Type.Object(Reference, closed),
   remove: Type.Object(
     {
@@ -103,6 +106,7 @@ export interface Answers {
   storeCard: { fingerprint: string }
   readCard: { lengths: number[] }
   fingerprintCard: { fingerprint: string }
+  fingerprintGiftCard: { fingerprint: string }
   applyReplacement: { applied: boolean }
   remove: Record<string, never>
   listOwners: { owners: { merchant_account_id: string; id: string }[] }

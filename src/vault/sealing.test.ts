@@ -42,6 +42,7 @@ test('a fingerprint is HMAC-SHA-256 over instance, kind and the whole number', (
   expect(fingerprint(fingerprintKey, 'acme', 'card', number)).toBe(known)
   expect(fingerprint(fingerprintKey, 'other', 'card', number)).not.toBe(known)
   expect(fingerprint(fingerprintKey, 'acme', 'card', Buffer.from('4111111111111112'))).not.toBe(known)
+  expect(fingerprint(fingerprintKey, 'acme', 'gift-card', number)).not.toBe(known)
   expect(fingerprint(key, 'acme', 'card', number)).not.toBe(known)
 })
 

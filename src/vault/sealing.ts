@@ -68,11 +68,14 @@ export function decrypt(key: KeyObject, additional: Buffer, sealed: Buffer): Buf
   }
 }
 
+/** What a number is of: a card and a gift card with the same digits have nothing in common. */
+export type NumberKind = 'card' | 'gift-card'
+
 /**
  * The same value has the same fingerprint in one instance, and nowhere else. The key never changes, or cards stored before
  * and after would not be recognised as the same.
  */
-export function fingerprint(key: KeyObject, instance: string, kind: 'card', value: Buffer): string {
+export function fingerprint(key: KeyObject, instance: string, kind: NumberKind, value: Buffer): string {
   return createHmac('sha256', key)
     .update(encodeParts(['florin-fingerprint-v1', instance, kind]))
     .update(value)

@@ -1,6 +1,6 @@
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
-import { cardFields, type SecretReference } from './protocol.ts'
+import { cardFields, giftCardNumberField, type SecretReference } from './protocol.ts'
 
 export interface SealedSecret extends SecretReference {
   field: string
@@ -125,7 +125,7 @@ export async function listOwners(
   const beyond = after ? sql`(merchant_account_id, id) > (${after.merchantAccountId}, ${after.id}::uuid)` : sql`true`
   const rows = await db.run<{ merchant_account_id: string; id: string }>(sql`
     select distinct merchant_account_id, id from vault.secrets
-    where field = any(${cardFields}::text[]) and created_at < ${createdBefore} and ${beyond}
+    where field = any(${[...cardFields, giftCardNumberField]}::text[]) and created_at < ${createdBefore} and ${beyond}
     order by merchant_account_id, id limit ${limit}`)
   return rows.map(({ merchant_account_id, id }) => ({ merchantAccountId: merchant_account_id, id }))
 }

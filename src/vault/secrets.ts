@@ -2,7 +2,7 @@ import { type Db, isRowFault } from '../platform/postgres.ts'
 import { createBatcher } from '../platform/batch.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { CardField, SecretReference } from './protocol.ts'
-import { fingerprint, type Place, seal, unseal } from './sealing.ts'
+import { fingerprint, type NumberKind, type Place, seal, unseal } from './sealing.ts'
 import {
   deleteSealed,
   type FoundSecret,
@@ -24,7 +24,7 @@ export interface Secrets {
   store(reference: SecretReference, values: readonly PlainValue[]): Promise<void>
   /** Those of the fields that are there. */
   read(reference: SecretReference, fields: readonly string[]): Promise<PlainValue[]>
-  fingerprintOf(number: Buffer): string
+  fingerprintOf(kind: NumberKind, number: Buffer): string
   /** Makes the waiting replacement the number; false when none waits. */
   applyReplacement(reference: SecretReference): Promise<boolean>
   /** Until then, or until somebody takes them. A field stored again is replaced. */
@@ -160,7 +160,7 @@ export function createSecrets({ db, keys, instance }: { db: Db; keys: KeyRing; i
       const found = await Promise.all(fields.map((field) => readOne(reference, field)))
       return found.filter((value) => value !== undefined)
     },
-    fingerprintOf: (number) => fingerprint(keys.fingerprintKey(), instance, 'card', number),
+    fingerprintOf: (kind, number) => fingerprint(keys.fingerprintKey(), instance, kind, number),
     applyReplacement,
     storeWaiting,
     takeWaiting: take,

@@ -71,6 +71,10 @@ export const needsScope: Check = async (run, of) => {
     const answer = await run.ask(of, { token: without, params, ...options })
     run.note(answer, answer.status !== 403 && 'should be 403')
   }
+  if (!scopes.includes('embed')) {
+    const answer = await run.ask(of, { params, token: await run.sign([...allScopes, '*.read', '*.write']) })
+    run.note(answer, answer.status !== 403 && 'should be 403 to a token of a browser, whatever else it lists')
+  }
   for (const scope of scopes) {
     const answer = await run.ask(of, { ...(await goodRequest(run, of)), token: await run.sign([scope]) })
     const refused = answer.headers.get('www-authenticate')?.includes('insufficient_scope')

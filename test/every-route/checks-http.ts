@@ -1,5 +1,5 @@
 import { errorTable } from '../../src/errors.ts'
-import { isForBrowsers } from '../../src/http/browsers.ts'
+import { isForBrowsers, isOpen } from '../../src/http/browsers.ts'
 import { type Answer, send } from '../api.ts'
 import { answerProblems } from './answers.ts'
 import { comparable, failures, same } from './refusals.ts'
@@ -30,7 +30,7 @@ export const knowsItsMethods: Check = async (run, of) => {
   }
 }
 
-/** Pages of any origin may call what needs no token and no signature, and nothing else. */
+/** Pages of any origin may call what needs no token and no signature or takes a browser's token, and nothing else. */
 export const answersBrowsers: Check = async (run, of) => {
   const path = fill(of.path, unknownParams(of))
   const origin = { origin: 'https://shop.example', 'access-control-request-method': of.method }
@@ -42,9 +42,16 @@ export const answersBrowsers: Check = async (run, of) => {
     await run.ask(of, { params: unknownParams(of), headers: origin }),
     ...(of.method === 'GET' ? [] : [await run.ask(of, { params: unknownParams(of), rawBody: '{', headers: origin })]),
     await run.ask(of, { params: unknownParams(of), headers: { ...origin, 'early-data': '1' } }),
+    await run.ask(of, { params: unknownParams(of), headers: origin, token: 'x' }),
   ]
   for (const answer of answers) {
-    const wanted = isForBrowsers(of) ? [['access-control-allow-origin', '*']] : []
+    const exposed = 'x-request-id, retry-after, ratelimit, ratelimit-policy, idempotency-replayed'
+    const wanted = isForBrowsers(of)
+      ? [
+          ['access-control-allow-origin', '*'],
+          ['access-control-expose-headers', exposed],
+        ]
+      : []
     run.note(answer, !same(ofCors(answer), wanted) && `should have ${JSON.stringify(wanted)} for other origins`)
   }
   if (!isForBrowsers(of)) return
@@ -55,7 +62,10 @@ export const answersBrowsers: Check = async (run, of) => {
     const answer = await send(run.url, 'OPTIONS', path, { ...options, headers: origin })
     run.note(answer, (answer.status !== 204 || answer.text !== '') && 'a preflight should be 204')
     const wanted = [
-      ['access-control-allow-headers', 'content-type'],
+      [
+        'access-control-allow-headers',
+        isOpen(of) ? 'content-type' : `authorization, content-type, idempotency-key, ${accountHeader.toLowerCase()}`,
+      ],
       ['access-control-allow-methods', methods.sort().join(', ')],
       ['access-control-allow-origin', '*'],
       ['access-control-max-age', '7200'],

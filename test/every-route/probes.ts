@@ -49,6 +49,8 @@ export type Mistake =
   | 'a key answers any request'
   | 'preferences are ignored'
   | 'knowing the id is not enough'
+  | 'a buyer by another name'
+  | 'nobody knows whose it is'
 
 /** A resource of one merchant account, in memory, with a mistake in it; the way to see what a check makes of that mistake. */
 export function probeRoutes(mistake: Mistake): Route[] {
@@ -90,6 +92,22 @@ export function probeRoutes(mistake: Mistake): Route[] {
         const probe = findOpen(ctx, params.probe_id)
         await record({ ...ctx, accounts: [probe.merchant_account_id] }, 'updated', probe)
       },
+    }),
+    route({
+      id: 'listProbesOfBuyer',
+      method: 'GET',
+      path: '/roles/probes/of-buyer',
+      scope: ['roles.read', 'embed'],
+      ...common,
+      query: Type.Object(
+        mistake === 'nobody knows whose it is'
+          ? {}
+          : {
+              [mistake === 'a buyer by another name' ? 'customer_buyer_id' : 'buyer_id']: Type.Optional(Uuid()),
+            },
+      ),
+      returns: [200, Type.Object({ items: Type.Array(Probe) }, { title: 'Probes' })],
+      handle: () => ({ items: [] }),
     }),
     route({
       id: 'listProbes',

@@ -12,7 +12,7 @@ export interface Subject {
   owner: string
   /** Reaches the account `default` only. */
   bound: string
-  sign: (scopes: readonly string[]) => Promise<string>
+  sign: (scopes: readonly string[], claims?: Record<string, unknown>) => Promise<string>
   /** Brings about what comes with time only, for the resources of a path. */
   wait: (params: Params, account: string) => Promise<void>
   /** Audit rows by id of the request that made them. */

@@ -87,9 +87,10 @@ export const meanings: Meanings = {
   payment_link_id: () => false,
   reauthorized_from_transaction_id: () => false,
   ip_address: () => false,
-  gift_card_id: () => false,
-  gift_card_last4: () => false,
-  has_gift_card_redemptions: (_transaction, wanted) => !wanted,
+  gift_card_id: ({ gift_card_redemptions }, wanted) =>
+    gift_card_redemptions.some(({ gift_card_id }) => gift_card_id === wanted),
+  gift_card_last4: ({ gift_card_redemptions }, wanted) => gift_card_redemptions.some(({ last4 }) => last4 === wanted),
+  has_gift_card_redemptions: ({ gift_card_redemptions }, wanted) => gift_card_redemptions.length > 0 === wanted,
   has_refunds: ({ refunded_amount }, wanted) => refunded_amount > 0 === wanted,
   has_settlements: ({ settled }, wanted) => settled === wanted,
   used_3ds: ({ has_three_d_secure }, wanted) => has_three_d_secure === wanted,

@@ -88,6 +88,19 @@ export const planted: readonly Planted[] = [
     by: { buyer_search: (transaction, wanted) => meanings.buyer_search(transaction, wanted.slice(0, 1)) },
   },
   {
+    name: 'gift cards that count only where they paid',
+    filters: ['has_gift_card_redemptions'],
+    by: {
+      has_gift_card_redemptions: ({ gift_card_redemptions }, wanted) =>
+        gift_card_redemptions.some(({ status }) => status === 'succeeded') === wanted,
+    },
+  },
+  {
+    name: 'the last digits of the first gift card only',
+    filters: ['gift_card_last4'],
+    by: { gift_card_last4: ({ gift_card_redemptions: [first] }, wanted) => first?.last4 === wanted },
+  },
+  {
     name: 'created_at_lte without its last millisecond, in what is looked for',
     filters: ['created_at_lte'],
     search: ({ ids, ...search }) => ({ ...search, ids: { ...ids, to: ids.to && ids.to - 1 } }),
@@ -114,6 +127,22 @@ export const planted: readonly Planted[] = [
     search: (search) => ({ ...search, metadata: search.metadata.slice(-1) }),
   },
   {
+    name: 'gift cards that are looked for where there must be none',
+    filters: ['has_gift_card_redemptions'],
+    search: ({ facts: { has_gift_card_redemptions: wanted, ...facts }, ...search }) => ({
+      ...search,
+      facts: { ...facts, ...(wanted?.includes(true) && { has_gift_card_redemptions: wanted }) },
+    }),
+  },
+  {
+    name: 'a gift card that is not looked for when its last digits are',
+    filters: ['gift_card_id', 'gift_card_last4'],
+    search: (search) => ({
+      ...search,
+      giftCards: search.giftCards.last4 === undefined ? search.giftCards : { ...search.giftCards, id: undefined },
+    }),
+  },
+  {
     name: 'an e-mail address that is looked for as it is given',
     filters: ['buyer_email_address'],
     search: ({ facts, ...search }, { buyer_email_address }) => ({
@@ -125,6 +154,27 @@ export const planted: readonly Planted[] = [
     name: 'updated_at_lte that leaves out its bound, in SQL',
     filters: ['updated_at_lte'],
     rewrites: [[/states\.updated_at <= /g, 'states.updated_at < ']],
+  },
+  {
+    name: 'a payment that is found once for each gift card of the same last digits, in SQL',
+    filters: ['gift_card_last4'],
+    rewrites: [
+      [
+        /transaction_gift_cards as gift_card_last4/g,
+        `(select merchant_account_id, 'last4' as name, last4 as value, transaction_id as id from gift_card_redemptions) as gift_card_last4`,
+      ],
+    ],
+  },
+  {
+    name: 'an id and last digits that must be of the same gift card, in SQL',
+    filters: ['gift_card_id', 'gift_card_last4'],
+    rewrites: [
+      [
+        /gift_card_last4\.id = gift_card_id\.id/g,
+        `$& and exists (select from gift_card_redemptions as one where one.transaction_id = gift_card_id.id
+          and one.gift_card_id::text = gift_card_id.value and one.last4 = gift_card_last4.value)`,
+      ],
+    ],
   },
   {
     name: 'a list without any wall between accounts',

@@ -42,6 +42,8 @@ const often: readonly FilterName[] = [...filterNames, 'search', 'search', 'buyer
 export function makeQuery(random: Random, all: readonly Made[]): Query {
   const subject = { random, all, target: random.pick(all) }
   const names = random.some(often, random.pick([1, 1, 1, 2, 2, 3, 4, 5, 6]))
+  // Together they may be of two gift cards, which chance alone would hardly ever ask.
+  if (names.includes('gift_card_id') && random.chance(0.5)) names.push('gift_card_last4')
   const filters: Filters = Object.fromEntries(names.map((name) => [name, makers[name](subject)]))
   const limit = makeLimit(random)
   const way = (name: 'next' | 'previous', most: number) =>
@@ -167,6 +169,17 @@ function nearMetadata({ random, target, all }: Subject): Pair[][] {
   return objects
 }
 
+/** Of the target's gift cards, or of another's, or of none. */
+const nearGiftCard =
+  (field: 'gift_card_id' | 'last4', ofNone: string) =>
+  ({ random, target, all }: Subject): string => {
+    const of = ({ gift_card_redemptions }: Made) =>
+      gift_card_redemptions.flatMap((redemption) => redemption[field] ?? [])
+    const own = random.chance(0.85) ? of(target) : []
+    const texts = own.length > 0 ? own : [...all.flatMap(of), ofNone]
+    return random.chance(0.95) ? random.pick(texts) : ofNone
+  }
+
 const makers: { [Name in FilterName]: (subject: Subject) => NonNullable<Filters[Name]> } = {
   created_at_gte: nearMoment('created_at'),
   created_at_lte: nearMoment('created_at'),
@@ -204,9 +217,9 @@ const makers: { [Name in FilterName]: (subject: Subject) => NonNullable<Filters[
   payment_link_id: likeId('id'),
   reauthorized_from_transaction_id: likeId('id'),
   ip_address: () => '192.0.2.1',
-  gift_card_id: likeId('id'),
-  gift_card_last4: () => '1111',
-  has_gift_card_redemptions: flag(() => false),
+  gift_card_id: nearGiftCard('gift_card_id', someId),
+  gift_card_last4: nearGiftCard('last4', '9999'),
+  has_gift_card_redemptions: flag(({ gift_card_redemptions }) => gift_card_redemptions.length > 0),
   has_refunds: flag(({ refunded_amount }) => refunded_amount > 0),
   has_settlements: flag(({ settled }) => settled),
   used_3ds: flag(({ has_three_d_secure }) => has_three_d_secure),

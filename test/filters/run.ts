@@ -4,7 +4,7 @@ import { makeQuery, type Query, without } from './queries.ts'
 import { createRandom, type Random } from './random.ts'
 import { type Made, makeTransactions } from './transactions.ts'
 import type { World } from './world.ts'
-import { writeTransactions } from './write.ts'
+import { tables, writeTransactions } from './write.ts'
 
 export interface RunOptions {
   comparisons: number
@@ -52,8 +52,7 @@ export async function runComparisons(world: World, options: RunOptions): Promise
     const transactions = makeTransactions(random)
     await writeTransactions(world.run, random, transactions)
     // A plan by figures and one by guesses must find the same.
-    if (random.chance(0.5))
-      await world.run('analyze transactions, transaction_facts, transaction_states, transaction_metadata')
+    if (random.chance(0.5)) await world.run(`analyze ${tables.join()}`)
     const until = Math.min(comparisons, result.comparisons + comparisonsPerRound)
     const lane = () => runLane(world, { ...options, seed, random, transactions, result, until })
     await Promise.all(Array.from({ length: atOnce }, lane))

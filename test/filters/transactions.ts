@@ -1,5 +1,6 @@
 import type { methods } from '../../src/methods.ts'
 import { paymentSources, transactionStatuses } from '../../src/areas/transactions/rules.ts'
+import type { Redeemed } from '../redemptions.ts'
 import type { Random } from './random.ts'
 
 /** A transaction as the filters see it, under the names that the API has for its fields. */
@@ -37,6 +38,7 @@ export interface Made {
   buyer_external_identifier: string | null
   buyer_email_address: string | null
   metadata: readonly Pair[] | null
+  gift_card_redemptions: readonly Redeemed[]
 }
 export type Pair = readonly [name: string, value: string]
 
@@ -55,6 +57,7 @@ const pools = {
   buyers: uuids(0x100),
   methods: uuids(0x200),
   services: uuids(0x300),
+  giftCards: uuids(0x400),
   sessions: ['7d4f0c1e-3a52-4c58-9a4e-0d6f3f0b7a11', '7d4f0c1e-3a52-4c58-9a4e-0d6f3f0b7a12'],
 }
 
@@ -176,6 +179,11 @@ function makeTransaction(random: Random, account: string, id: string): Made {
     buyer_external_identifier: ofBuyer(references),
     buyer_email_address: ofBuyer(emails),
     metadata: or([[], ...Array.from({ length: 6 }, () => makeMetadata(random))], 0.3),
+    gift_card_redemptions: Array.from({ length: random.pick([0, 0, 0, 1, 2, 3]) }, () => ({
+      gift_card_id: or(pools.giftCards),
+      last4: random.pick(['1111', '1112', '0000', '0001']),
+      status: random.pick(['created', 'succeeded', 'succeeded', 'failed', 'skipped'] as const),
+    })),
   }
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../../src/areas/transactions/operations/render.ts'
 import type { TransactionRow } from '../../src/areas/transactions/store/rows.ts'
 import { reconciliationIdOf } from '../../src/ids.ts'
+import { redemptionRows } from '../redemptions.ts'
 import type { Random } from './random.ts'
 import type { Made } from './transactions.ts'
 
@@ -30,13 +31,22 @@ const changing = [
   'updated_at',
 ] as const satisfies (keyof TransactionRow)[]
 
+export const tables = [
+  'transactions',
+  'transaction_facts',
+  'transaction_states',
+  'transaction_metadata',
+  'transaction_gift_cards',
+  'gift_card_redemptions',
+]
+
 /** These and no others are in the tables afterwards. Half of them were something else before, so that triggers have work. */
 export async function writeTransactions(run: Run, random: Random, made: readonly Made[]): Promise<void> {
   const rows = made.map(rowOf)
   const before = rows.map((row) =>
     random.chance(0.5) ? { ...row, ...pickChanging(random.pick(rows)), updated_at: row.created_at } : row,
   )
-  await run('truncate transactions, transaction_facts, transaction_states, transaction_metadata cascade')
+  await run(`truncate ${tables.join()} cascade`)
   await insert(run, 'transactions', before)
   await insert(
     run,
@@ -53,6 +63,11 @@ export async function writeTransactions(run: Run, random: Random, made: readonly
     [JSON.stringify(rows.filter((row, index) => row !== before[index]))],
   )
   await insert(run, 'transaction_metadata', made.flatMap(metadataOf))
+  await insert(
+    run,
+    'gift_card_redemptions',
+    made.flatMap((transaction) => redemptionRows(transaction, transaction.gift_card_redemptions)),
+  )
 }
 
 async function insert(run: Run, table: string, rows: readonly object[]): Promise<void> {
@@ -117,6 +132,7 @@ function rowOf(transaction: Made): TransactionRow {
     checkout_session_id,
     payment_service_id,
     payment_service_transaction_id,
+    gift_card_redemptions: null,
     payment_source,
     merchant_initiated,
     is_subsequent_payment,

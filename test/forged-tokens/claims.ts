@@ -44,6 +44,35 @@ export function* wrongTimes({ ec, rsa }: Cast): Generator<Forgery> {
 
 const wrongNumbers = [null, true, false, '', '9999999999', 'soon', [], {}, [now() + 60], { value: 1 }, -1, -1e300]
 
+const buyerId = '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e'
+const wrongPins = [
+  null,
+  [],
+  'x',
+  1,
+  { unknown: 1 },
+  { Amount: 1 },
+  { amount: '1' },
+  { amount: 1.5 },
+  { amount: -1 },
+  { amount: null },
+  { currency: 'eur' },
+  { currency: null },
+  { buyer_id: 'x' },
+  { buyer_id: buyerId.toUpperCase() },
+  { buyer_id: null },
+  { buyer_external_identifier: '' },
+  { buyer_external_identifier: 1 },
+  { buyer_id: buyerId, buyer_external_identifier: 'buyer-4711' },
+  { metadata: [] },
+  { metadata: { order: 1 } },
+  { cart_items: {} },
+  { cart_items: ['boots'] },
+  { merchant_account_id: ['default'] },
+  { merchant_account_id: '' },
+  { connection_options: 'x' },
+]
+
 export function* wrongClaims({ ec, rsa }: Cast): Generator<Forgery> {
   const wrong: Record<string, readonly unknown[]> = {
     exp: [undefined, ...wrongNumbers],
@@ -52,6 +81,9 @@ export function* wrongClaims({ ec, rsa }: Cast): Generator<Forgery> {
     jti: [undefined, null, '', 0, 1, true, [], ['a'], {}, 'j'.repeat(256), 'j'.repeat(2_000)],
     scopes: [undefined, null, '', '*.read', 'roles.read *.read', 0, true, {}, { 0: 'roles.read', length: 1 }],
     iss: [null, 0, 1, true, [], ['florin'], {}],
+    checkout_session_id: [null, 0, true, [], {}, '', 'x', '0192F4A6-7E0C-7C33-B1DE-3F1A2B4C5D6E'],
+    // The scope is not there.
+    embed: [null, 0, true, [], {}, '', { amount: 1 }],
   }
   const wrongScopes = [
     [null],
@@ -76,6 +108,10 @@ export function* wrongClaims({ ec, rsa }: Cast): Generator<Forgery> {
     }
     for (const scopes of wrongScopes) {
       yield bearer(`scopes ${JSON.stringify(scopes).slice(0, 30)}`, token(signer, headerOf(signer), claims({ scopes })))
+    }
+    for (const embed of wrongPins) {
+      const changes = { scopes: ['roles.read', 'embed'], embed }
+      yield bearer(`embed ${JSON.stringify(embed).slice(0, 40)}`, token(signer, headerOf(signer), claims(changes)))
     }
     yield bearer('scope', token(signer, headerOf(signer), claims({ scopes: undefined, scope: 'roles.read' })))
     yield bearer('Scopes', token(signer, headerOf(signer), claims({ scopes: undefined, Scopes: ['roles.read'] })))

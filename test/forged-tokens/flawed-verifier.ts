@@ -125,13 +125,17 @@ export function createVerifier({ ec, rsa, other, known, revoked }: Cast, flaw?: 
     return found ?? (has('takes the first key for an unknown kid') ? [...keys.values()][0] : undefined)
   }
 
-  function goodClaims({ scopes, jti, exp, nbf, iat, iss }: Claims): boolean {
+  function goodClaims({ scopes, jti, exp, nbf, iat, iss, embed, checkout_session_id: session }: Claims): boolean {
     const isTime = (value: unknown) => typeof value === 'number' && Number.isFinite(value) && value >= 0
     const isOptional = (value: unknown) => value === undefined || isTime(value)
     const isText = typeof jti === 'string' && jti.length >= 1 && jti.length <= 255
     const isList = Array.isArray(scopes) && scopes.length <= 200 && scopes.every((scope) => typeof scope === 'string')
     const isIssuer = iss === undefined || typeof iss === 'string'
-    const isTyped = isTime(exp) && isOptional(nbf) && isOptional(iat) && isText && isList && isIssuer
+    const isSession = session === undefined || (typeof session === 'string' && /^[0-9a-f-]{36}$/.test(session))
+    const isForBrowser = isList && scopes.includes('embed')
+    const isPinned = embed === undefined || (isForBrowser && canBePinned(embed))
+    const isTyped =
+      isTime(exp) && isOptional(nbf) && isOptional(iat) && isText && isList && isIssuer && isSession && isPinned
     if (!isTyped && !has('does not look at the types of claims')) return false
     if (has('does not look at times')) return true
     const moment = now()
@@ -171,6 +175,25 @@ function isSignature(input: string, signature: Buffer, alg: string, key: KeyObje
     return false
   }
 }
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const matches = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value)
+
+const pins: Record<string, (value: unknown) => boolean> = {
+  amount: (value) => Number.isInteger(value) && Number(value) >= 0,
+  currency: matches(/^[A-Z]{3}$/),
+  buyer_id: matches(/^[0-9a-f-]{36}$/),
+  buyer_external_identifier: matches(/./),
+  metadata: (value) => isObject(value) && Object.values(value as object).every((item) => typeof item === 'string'),
+  cart_items: (value) => Array.isArray(value) && value.every(isObject),
+  merchant_account_id: matches(/./),
+  connection_options: isObject,
+}
+
+const canBePinned = (embed: unknown) =>
+  isObject(embed) &&
+  Object.entries(embed as object).every(([name, value]) => pins[name]?.(value) ?? false) &&
+  !('buyer_id' in (embed as object) && 'buyer_external_identifier' in (embed as object))
 
 function partsOf(text: string): string[] {
   const { protected: header = '', payload = '', signature = '' } = JSON.parse(text) as Record<string, string>

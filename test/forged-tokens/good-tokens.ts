@@ -27,7 +27,7 @@ export const goodTokens: Record<string, (signer: Signer) => string> = {
   '200 scopes': (signer) =>
     `Bearer ${token(signer, headerOf(signer), claims({ scopes: [...Array.from({ length: 199 }, () => 'x'), 'roles.read'] }))}`,
   'claims of other kinds': (signer) =>
-    `Bearer ${token(signer, headerOf(signer), claims({ sub: 1, aud: [], embed: { amount: 1 }, checkout_session_id: randomUUID() }))}`,
+    `Bearer ${token(signer, headerOf(signer), claims({ sub: 1, aud: [], merchant_account_id: 'x', checkout_session_id: randomUUID() }))}`,
   'letters beyond ASCII': (signer) => `Bearer ${token(signer, headerOf(signer), claims({ iss: 'Žofie 🦊' }))}`,
   'JSON with blanks': (signer) =>
     `Bearer ${token(signer, JSON.stringify(headerOf(signer), null, 2), JSON.stringify(claims(), null, '\t'))}`,

@@ -1,4 +1,7 @@
 import { type Difference, verifyTransactions } from '../../src/areas/transactions/operations/verify.ts'
+import { nameOf } from './cases.ts'
+import { isOfGiftCards, refusedAmount } from './gift-card-cases.ts'
+import { halfPaid } from './judge-gift-cards.ts'
 import type { CutCase } from './run.ts'
 import type { Stage } from './stage.ts'
 
@@ -8,6 +11,8 @@ export interface Findings {
   /** What `florin verify` reports, the provider's books included. */
   books_differ: number
   double_charges: number
+  /** Payments whose gift cards or processor paid other than the status says. */
+  half_paid: number
   /** Clients with a key that got no answer, or one about something else. */
   lost_answers: number
   /** Numbers in the vault without a method, and methods without their number. */
@@ -19,7 +24,8 @@ export interface Findings {
 
 interface TransactionState {
   id: string
-  amount: number
+  order: string
+  giftCards: readonly { status: string }[] | null
   status: string
   captured: number
   refunded: number
@@ -44,6 +50,7 @@ export async function judge(stage: Stage, account: string, cut: readonly CutCase
     unknown_left: count('unknown', await unknownLeft(stage, account)),
     books_differ: count('books differ', await booksDiffer(stage, account)),
     ...(await judgeCases(stage, account, cut, count)),
+    half_paid: count('half paid', await halfPaid(stage, account, cut)),
     orphan_numbers: count('number', await orphanNumbers(stage, account)),
     events_wrong: count('event', await wrongEvents(stage, account)),
     details,
@@ -56,6 +63,7 @@ async function unknownLeft({ query }: Stage, account: string): Promise<string[]>
       where merchant_account_id = $1 and status in ('processing', 'buyer_approval_pending', 'capture_pending', 'authorization_void_pending')
     union all select 'refund ' || id || ' is ' || status from refunds where merchant_account_id = $1 and status = 'processing'
     union all select 'capture ' || id || ' is ' || status from captures where merchant_account_id = $1 and status = 'pending'
+    union all select 'redemption ' || id || ' is ' || status from gift_card_redemptions where merchant_account_id = $1 and status = 'created'
     union all select action || ' attempt ' || id || ' is ' || state from attempts where merchant_account_id = $1 and state <> 'done'
     union all select 'method ' || id || ' is ' || status from payment_methods where merchant_account_id = $1 and status = 'processing'`,
     [account],
@@ -78,7 +86,9 @@ async function judgeCases(
   count: (name: string, found: readonly string[]) => number,
 ): Promise<Pick<Findings, 'double_charges' | 'lost_answers'>> {
   const ours = await query<TransactionState>(
-    `select id, amount, status, captured_amount as captured, refunded_amount as refunded from transactions where merchant_account_id = $1`,
+    `select id, external_identifier as order, gift_card_redemptions::json as "giftCards", status, captured_amount as captured,
+      refunded_amount as refunded
+    from transactions where merchant_account_id = $1`,
     [account],
   )
   const theirs = await query<ProviderState>(
@@ -89,18 +99,19 @@ async function judgeCases(
     [account],
   )
   const refunds = await query<{ transaction_id: string; id: string; status: string }>(
-    'select transaction_id, id, status from refunds where merchant_account_id = $1',
+    'select transaction_id, id, status from refunds where merchant_account_id = $1 order by id',
     [account],
   )
-  const oursOf = Map.groupBy(ours, ({ amount }) => amount)
+  const oursOf = Map.groupBy(ours, ({ order }) => order)
   const theirsOf = Map.groupBy(theirs, ({ amount }) => amount)
   const refundsOf = Map.groupBy(refunds, ({ transaction_id }) => transaction_id)
   const doubles: string[] = []
   const lost: string[] = []
   for (const one of cut) {
-    const name = `${one.operation} of ${one.amount} killed at "${one.point}"`
-    const transactions = oursOf.get(one.amount) ?? []
-    const payments = theirsOf.get(one.amount) ?? []
+    const name = nameOf(one)
+    const transactions = oursOf.get(one.order) ?? []
+    // Many payments have the amount that cannot be charged; they are judged by the names of the calls.
+    const payments = one.amount === refusedAmount ? [] : (theirsOf.get(one.amount) ?? [])
     const charged = payments.filter(({ authorized, captured }) => authorized + captured > 0)
     const [payment] = charged
     if (charged.length > 1) doubles.push(`${name}: ${charged.length} payments at the provider`)
@@ -124,22 +135,37 @@ function answerProblem(
   transaction: TransactionState,
   refunds: readonly { id: string; status: string }[],
 ): string | undefined {
-  if (refunds.length > 1) return `${refunds.length} refunds`
+  if (refunds.length > (operation === 'refund all' ? 3 : 1)) return `${refunds.length} refunds`
   if (key === undefined && !answer) return undefined
   if (!answer) return 'no answer'
+  if (operation === 'refund all') return answerAllProblem(answer.body['items'], refunds)
+  const isRefund = operation === 'refund' || operation === 'refund to a gift card'
   const { id, status } = answer.body
-  const subject = operation === 'refund' ? refunds[0] : transaction
+  const subject = isRefund ? refunds[0] : transaction
   if (id !== subject?.id) return `the answer is about ${String(id)}, on record is ${String(subject?.id)}`
   if (status !== subject?.status) return `the answer says ${String(status)}, on record is ${String(subject?.status)}`
-  if (operation === 'refund') return undefined
-  return answer.body['captured_amount'] === transaction.captured ? undefined : 'the answer says another captured amount'
+  if (isRefund) return undefined
+  if (answer.body['captured_amount'] !== transaction.captured) return 'the answer says another captured amount'
+  if (!isOfGiftCards(operation)) return undefined
+  const told = JSON.stringify(answer.body['gift_card_redemptions'])
+  return told === JSON.stringify(transaction.giftCards) ? undefined : `the answer says of the gift cards ${told}`
+}
+
+function answerAllProblem(items: unknown, refunds: readonly { id: string; status: string }[]): string | undefined {
+  const listed = (items as readonly { id: string; status: string }[]).map(({ id, status }) => `${id} ${status}`)
+  const found = refunds.map(({ id, status }) => `${id} ${status}`)
+  return listed.toSorted().join() === found.join() ? undefined : `the answer has ${listed.join()}, not ${found.join()}`
 }
 
 async function orphanNumbers({ query }: Stage, account: string): Promise<string[]> {
   const rows = await query<{ line: string }>(
     `select 'without a method: ' || id as line from vault.secrets as secret where merchant_account_id = $1 and not exists (
       select from payment_methods as method
-      where method.merchant_account_id = secret.merchant_account_id and method.id = secret.id and method.status <> 'failed')
+      where method.merchant_account_id = secret.merchant_account_id and method.id = secret.id and method.status <> 'failed'
+      union all select from gift_cards as card
+      where card.merchant_account_id = secret.merchant_account_id and card.id = secret.id
+      union all select from gift_card_services as service
+      where service.merchant_account_id = secret.merchant_account_id and service.id = secret.id)
     union all select 'missing for the method ' || id from payment_methods as method
     where merchant_account_id = $1 and status = 'succeeded' and not exists (
       select from vault.secrets as secret where secret.merchant_account_id = method.merchant_account_id and secret.id = method.id)`,

@@ -75,28 +75,62 @@ export interface ApiOptions {
 const hook = ['--import', join(root, 'test/kill-hook.ts')]
 let victims = 0
 
-/** An api that kills itself where it is told to. */
-export async function startVictim({ environment, folder }: ApiOptions, plant?: PlantedBug): Promise<Victim> {
+const planting = (bugs: readonly PlantedBug[]) => (bugs.length > 0 ? { PLANT: JSON.stringify(bugs) } : {})
+
+function newOrder(folder: string): { file: string; order: (order: KillOrder) => void } {
   victims += 1
-  const orderFile = join(folder, `order-${process.pid}-${victims}`)
-  const started = await startProcess(
-    'api.ts',
-    { ...environment, KILL_ORDER: orderFile, ...(plant && { PLANT: JSON.stringify(plant) }) },
-    hook,
-  )
-  return { ...started, order: (order) => writeFileSync(orderFile, JSON.stringify(order)) }
+  const file = join(folder, `order-${process.pid}-${victims}`)
+  return { file, order: (order) => writeFileSync(file, JSON.stringify(order)) }
+}
+
+/** An api that kills itself where it is told to. */
+export async function startVictim({ environment, folder }: ApiOptions, bugs: readonly PlantedBug[]): Promise<Victim> {
+  const { file, order } = newOrder(folder)
+  const started = await startProcess('api.ts', { ...environment, KILL_ORDER: file, ...planting(bugs) }, hook)
+  return { ...started, order }
 }
 
 /** An api whose clock is ahead, for clients that come back later. */
 export const startLaterApi = (
   { environment }: ApiOptions,
-  { aheadMs, plant }: { aheadMs: number; plant?: PlantedBug | undefined },
+  { aheadMs, bugs }: { aheadMs: number; bugs: readonly PlantedBug[] },
 ): Promise<RunningProcess> =>
-  startProcess(
-    'api.ts',
-    { ...environment, CLOCK_AHEAD_MS: String(aheadMs), ...(plant && { PLANT: JSON.stringify(plant) }) },
-    hook,
-  )
+  startProcess('api.ts', { ...environment, CLOCK_AHEAD_MS: String(aheadMs), ...planting(bugs) }, hook)
+
+export interface JanitorOptions {
+  account: string
+  aheadMs: number
+  /** Where it dies, should it come there. */
+  point?: string
+  bugs?: readonly PlantedBug[]
+}
+
+/** The janitor goes round once, in a process of its own. Returns how it ended: a signal, or null. */
+export async function runJanitor(
+  { environment, folder }: ApiOptions,
+  { account, aheadMs, point, bugs = [] }: JanitorOptions,
+): Promise<NodeJS.Signals | null> {
+  const { file, order } = newOrder(folder)
+  if (point !== undefined) order({ points: [point], requests: 1 })
+  const child = spawn(process.execPath, [...hook, join(root, 'test/kills/janitor.ts')], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      ...environment,
+      ACCOUNT: account,
+      CLOCK_AHEAD_MS: String(aheadMs),
+      KILL_ORDER: file,
+      ...planting(bugs),
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  running.add(child)
+  let complaint = ''
+  child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()))
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
+  running.delete(child)
+  if (code !== null && code !== 0) throw new Error(`the janitor ended with ${code}:\n${complaint}`)
+  return signal
+}
 
 /** Started ahead, because an api takes longer to start than to die. */
 export function keepSpares<Spare extends RunningProcess>(start: () => Promise<Spare>, count: number) {

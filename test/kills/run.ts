@@ -1,13 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sweepVault } from '../../src/areas/payment-methods/operations/replace.ts'
-import { resolveDue } from '../../src/areas/transactions/operations/resolve.ts'
-import type { Connectors } from '../../src/connectors/payment.ts'
-import { createConnectors } from '../../src/connectors/registry.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { anyMoment, type Case, makeCase, type Operation, preparationOf, requestOf, type Target } from './cases.ts'
+import type { PlantedBug } from '../kill-hook.ts'
+import {
+  anyMoment,
+  type Case,
+  makeCase,
+  nameOf,
+  type Operation,
+  preparationOf,
+  requestOf,
+  storingOf,
+  type Target,
+} from './cases.ts'
+import { arrivalsOf, type JanitorDeaths } from './gift-card-cases.ts'
 import { type Findings, judge } from './judge.ts'
-import type { Stage, StageAnswer, StageApis } from './stage.ts'
-import { newId } from '../../src/ids.ts'
+import type { Stage, StageAnswer, StageApis, StageRequest } from './stage.ts'
 
 /** A request that was cut, and what its client heard in the end. */
 export interface CutCase extends Case {
@@ -17,13 +25,14 @@ export interface CutCase extends Case {
 export interface KillOptions {
   account: string
   targets: readonly Target[]
+  janitorDeaths?: readonly JanitorDeaths[]
   /** Requests that die at each point, of each operation. */
   kills: number
   /** Requests that die with one process. */
   together: number
   apis?: StageApis
   /** Where a mistake is planted. */
-  janitor?: 'asks' | 'sleeps' | 'is told that nothing arrived'
+  janitor?: 'asks' | 'sleeps' | readonly PlantedBug[]
   sweeps?: boolean
   note?: (line: string) => void
 }
@@ -32,6 +41,7 @@ export interface KillReport extends Findings {
   points: number
   kills: number
   processes: number
+  janitors_killed: number
   seconds: number
   passed: boolean
 }
@@ -59,13 +69,31 @@ export async function runKills(stage: Stage, options: KillOptions): Promise<Kill
     }
     note(`${target.name}: ${cut.length} requests died with ${processes} processes, ${violations.length} violations`)
   }
+  let janitorsKilled = 0
+  for (const { operation, point, way, deaths } of options.janitorDeaths ?? []) {
+    const cases = deaths.map(
+      (_, turn): CutCase => ({ ...makeCase(operation, point, account, turn, way), answer: undefined }),
+    )
+    await prepare(stage, apis, cases)
+    violations.push(...(await cutOff(stage, apis, { name: point, at: { [operation]: point } }, cases)))
+    for (const [index, death] of deaths.entries()) {
+      const problem = await killJanitor(stage, cases[index], death)
+      if (problem) violations.push(problem)
+      else janitorsKilled += 1
+    }
+    cut.push(...cases)
+    processes += 1
+    note(`${operation}, ${point}: ${janitorsKilled} janitors died, ${violations.length} violations`)
+  }
 
   // Half of the clients come back before the janitor does; with a janitor that is wrong, nobody may hide it.
-  const isRight = (options.janitor ?? 'asks') === 'asks'
-  const early = isRight ? cut.filter((_, index) => index % 2 === 0) : []
+  const { janitor = 'asks' } = options
+  const early = janitor === 'asks' ? cut.filter((_, index) => index % 2 === 0) : []
   violations.push(...(await retry(stage, apis.later.url, early)))
-  if (options.janitor !== 'sleeps') await resolveAll(stage, options.janitor === 'is told that nothing arrived')
-  if (options.janitor !== 'sleeps') violations.push(...(await retry(stage, apis.later.url, cut)))
+  if (janitor !== 'sleeps') {
+    await resolveAll(stage, account, janitor === 'asks' ? [] : janitor)
+    violations.push(...(await retry(stage, apis.later.url, cut)))
+  }
   violations.push(...(await replay(stage, apis, cut)))
   if (options.sweeps ?? true) await sweep(stage)
 
@@ -77,23 +105,27 @@ export async function runKills(stage: Stage, options: KillOptions): Promise<Kill
     points: targets.reduce((sum, { at }) => sum + Object.keys(at).length, 0),
     kills: cut.length,
     processes,
+    janitors_killed: janitorsKilled,
     ...findings,
     seconds: Math.round((performance.now() - began) / 100) / 10,
     passed: findings.details.length === 0,
   }
 }
 
-const nameOf = ({ operation, point, intent, kind, key, amount }: Case) =>
-  `${operation} (${intent}, ${kind}, ${key ? 'with' : 'without'} a key, ${amount}) killed at "${point}"`
-
 async function prepare(stage: Stage, apis: StageApis, cases: readonly CutCase[]): Promise<void> {
   await Promise.all(
     cases.map(async (one) => {
+      const make = async (request: StageRequest) => {
+        const { status, text, body } = await stage.send(apis.steady.url, request)
+        if (status !== 201) throw new Error(`${nameOf(one)} could not be prepared: ${text}`)
+        return body as { id: string; gift_card_redemptions?: readonly { id: string }[] }
+      }
+      for (const card of one.giftCards) if (card.isStored) card.id = (await make(storingOf(one, card))).id
       const request = preparationOf(one)
       if (!request) return
-      const { status, text, body } = await stage.send(apis.steady.url, request)
-      if (status !== 201) throw new Error(`a payment could not be prepared: ${text}`)
-      one.transactionId = String(body['id'])
+      const payment = await make(request)
+      one.transactionId = payment.id
+      one.redemptionId = payment.gift_card_redemptions?.[0]?.id
     }),
   )
 }
@@ -103,7 +135,8 @@ async function cutOff(stage: Stage, apis: StageApis, target: Target, cases: read
   const victim = await apis.victims.take()
   const points = Object.values(target.at)
   const isRandom = points.includes(anyMoment)
-  if (!isRandom) victim.order({ points, requests: cases.length })
+  const arrivals = cases.reduce((sum, { operation, point }) => sum + arrivalsOf(operation, point), 0)
+  if (!isRandom) victim.order({ points, requests: arrivals })
   const problems: string[] = []
   const sent = cases.map(async (one) => {
     const answer = await stage.send(victim.url, requestOf(one)).catch(() => undefined)
@@ -172,23 +205,27 @@ const log = createLog({ level: 'silent', process: 'kills' })
 const minute = 60_000
 
 /** The worker's janitor, at three later times. */
-async function resolveAll({ worker: db, vault }: Stage, isLiedTo: boolean): Promise<void> {
-  for (const ahead of [2 * minute, 10 * minute, 120 * minute]) {
-    const now = () => new Date(Date.now() + ahead)
-    const connectors = createConnectors({ environment: 'sandbox', db, now })
-    const asked = isLiedTo ? forgetful(connectors) : connectors
-    await resolveDue({ db, vault, now, newId, accounts: 'all', log, connectors: asked }, signal)
-  }
+async function resolveAll({ runJanitor }: Stage, account: string, bugs: readonly PlantedBug[]): Promise<void> {
+  for (const aheadMs of [2 * minute, 10 * minute, 120 * minute]) await runJanitor({ account, aheadMs, bugs })
 }
 
-/** Providers that say of everything that it never came. */
-const forgetful = (connectors: Connectors): Connectors =>
-  new Map(
-    [...connectors].map(([id, connector]) => [
-      id,
-      { ...connector, sync: () => Promise.resolve({ result: 'never_arrived' } as const) },
-    ]),
+/** Its time has come, and the janitor dies while it finds out what became of it. */
+async function killJanitor(
+  { query, runJanitor }: Stage,
+  one: CutCase | undefined,
+  point: string,
+): Promise<string | undefined> {
+  if (!one) return 'nobody is left to die'
+  const { account, order } = one
+  await query(
+    `update attempts set next_check_at = now() - interval '1 second'
+    where merchant_account_id = $1 and state <> 'done' and transaction_id = (
+      select id from transactions where merchant_account_id = $1 and external_identifier = $2)`,
+    [account, order],
   )
+  const end = await runJanitor({ account, aheadMs: 0, point })
+  return end === 'SIGKILL' ? undefined : `${nameOf(one)}: the janitor lived on at "${point}"`
+}
 
 async function sweep({ worker: db, vault }: Stage): Promise<void> {
   const now = () => new Date(Date.now() + 60 * minute)

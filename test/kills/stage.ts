@@ -13,8 +13,10 @@ import type { PlantedBug } from '../kill-hook.ts'
 import {
   type ApiOptions,
   fillCompileCache,
+  type JanitorOptions,
   keepSpares,
   type RunningProcess,
+  runJanitor,
   startLaterApi,
   startProcess,
   startVictim,
@@ -25,13 +27,15 @@ export interface Stage {
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   /** As the worker has it. */
   worker: Database
+  /** The worker's janitor, in a process of its own. */
+  runJanitor(options: JanitorOptions): Promise<NodeJS.Signals | null>
   vault: Vault
-  /** Payment service of a new merchant account. */
+  /** A new merchant account, with a payment service and a gift card service. */
   makeAccount(id: string): Promise<void>
   send(url: string, request: StageRequest): Promise<StageAnswer>
   apis: StageApis
   /** The same with a mistake in it. */
-  withPlant(plant: PlantedBug): Promise<StageApis>
+  withPlant(bugs: readonly PlantedBug[]): Promise<StageApis>
   close(): Promise<void>
 }
 
@@ -90,16 +94,16 @@ export async function openStage(
   }
   const started: RunningProcess[] = [vaultProcess]
   const pools: StageApis['victims'][] = []
-  const startApis = async (plant?: PlantedBug): Promise<StageApis> => {
-    const victims = keepSpares(() => startVictim(options, plant), plant ? 1 : 2)
-    const later = await startLaterApi(options, { aheadMs: laterMs, plant })
+  const startApis = async (bugs: readonly PlantedBug[]): Promise<StageApis> => {
+    const victims = keepSpares(() => startVictim(options, bugs), bugs.length > 0 ? 1 : 2)
+    const later = await startLaterApi(options, { aheadMs: laterMs, bugs })
     // One is enough to see a mistake.
-    const steady = plant ? later : await startLaterApi(options, { aheadMs: 0, plant })
+    const steady = bugs.length > 0 ? later : await startLaterApi(options, { aheadMs: 0, bugs })
     started.push(later, steady)
     pools.push(victims)
     return { victims, steady, later }
   }
-  const apis = await startApis()
+  const apis = await startApis([])
   const worker = connect({
     url: urlOf('florin_worker'),
     applicationName: 'kills',
@@ -108,26 +112,33 @@ export async function openStage(
   })
   const vault = connectVault({ url: vaultProcess.url, timeoutMs: 10_000 })
   const send: Stage['send'] = (url, request) => sendTo(url, token, request)
+  const janitorEnvironment = { ...common, DATABASE_URL: urlOf('florin_worker'), FLORIN_VAULT_URL: vaultProcess.url }
 
   return {
     query: async (text, values = []) => (await admin.query(text, values)).rows,
     worker,
+    runJanitor: (asked) => runJanitor({ folder, environment: janitorEnvironment }, asked),
     vault,
     send,
     apis,
     withPlant: startApis,
     async makeAccount(id) {
       await asOperator(urlOf('florin_api'), (ctx) => createMerchantAccount(ctx, { id, display_name: id }))
-      await send(apis.steady.url, {
-        account: id,
-        path: '/payment-services',
-        body: {
-          display_name: 'Sandbox',
-          payment_service_definition_id: 'mock-card',
-          fields: [{ key: 'merchant_id', value: 'x' }],
-          accepted_currencies: ['EUR'],
-          accepted_countries: ['DE'],
-        },
+      const make = async (path: string, body: object) => {
+        const { status, text } = await send(apis.steady.url, { account: id, path, body })
+        if (status !== 201) throw new Error(`${path} was answered ${status}: ${text}`)
+      }
+      await make('/payment-services', {
+        display_name: 'Sandbox',
+        payment_service_definition_id: 'mock-card',
+        fields: [{ key: 'merchant_id', value: 'x' }],
+        accepted_currencies: ['EUR'],
+        accepted_countries: ['DE'],
+      })
+      await make('/gift-card-services', {
+        display_name: 'Gift cards',
+        gift_card_service_definition_id: 'mock-gift-card',
+        fields: [{ key: 'api_key', value: 'x' }],
       })
     },
     async close() {

@@ -39,6 +39,7 @@ const facts: Record<string, string> = {
   payment_source: chosen(4, "'moto'", "'ecommerce'", oneOf(4, ['recurring', 'card_on_file'])),
   merchant_initiated: `not (${isOld}) and hashint8extended(n, 5) % 2 = 0`,
   is_subsequent_payment: isOld,
+  has_gift_card_redemptions: isOld,
   method: chosen(7, "'klarna'", "'card'", oneOf(7, ['paypal', 'ideal', 'sofort'])),
   payment_method_id: uuid(8, 'method'),
   payment_method_label: chosen(9, "'few'", "'many'", '(1000 + abs(hashint8extended(n, 109) % 9000))::text'),
@@ -80,10 +81,12 @@ const wideColumns = `merchant_account_id, id, status, intent, intent_outcome, am
 
 /** As the superuser: fills the tables with their triggers off and their indexes away, which takes seconds instead of minutes. */
 export async function fillBigTable(client: pg.Client): Promise<void> {
-  const { rows: indexes } = await client.query<{ name: string; definition: string }>(`
+  const { rows: indexes } = await client.query<{ name: string; definition: string }>(
+    `
     select indexname as name, indexdef as definition from pg_indexes
-    where tablename like 'transaction\\_%' and tablename in ('transaction_facts', 'transaction_states', 'transaction_metadata')
-      and indexname not like '%\\_pkey'`)
+    where tablename = any($1) and indexname not like '%\\_pkey'`,
+    [narrowTables],
+  )
   await client.query(
     "set session_replication_role = replica; set maintenance_work_mem = '256MB'; set synchronous_commit = off",
   )
@@ -114,6 +117,11 @@ export async function fillBigTable(client: pg.Client): Promise<void> {
     insert into transaction_metadata (merchant_account_id, name, value, id)
     select account, 'order', ${text(30, 'order')}, id from made`)
   await client.query(`
+    insert into transaction_gift_cards (merchant_account_id, name, value, id)
+    select account, 'id', (${uuid(31, 'gift card')})::text, id from made
+    union all
+    select account, 'last4', ${chosen(32, "'0020'", "'4242'", "lpad(abs(hashint8extended(n, 132) % 9000)::text, 4, '0')")}, id from made`)
+  await client.query(`
     insert into transactions (${wideColumns})
     select account, id, 'processing', 'authorize', 'pending', 1, 'EUR', 0, 0, 0, 'ecommerce', false, false, '"amount":1', '"merchant_initiated":false', 1, 1,
       created_at, created_at
@@ -127,7 +135,14 @@ export async function fillBigTable(client: pg.Client): Promise<void> {
   await client.query('analyze merchant_accounts')
 }
 
-export const tables = ['transactions', 'transaction_facts', 'transaction_states', 'transaction_metadata']
+/** Those that lists filter in. */
+export const narrowTables = [
+  'transaction_facts',
+  'transaction_states',
+  'transaction_metadata',
+  'transaction_gift_cards',
+]
+export const tables = ['transactions', ...narrowTables]
 
 async function insertInto(client: pg.Client, table: string, columns: Record<string, string>): Promise<void> {
   await client.query(`

@@ -22,7 +22,11 @@ export const pairs: readonly (readonly [Subject, readonly Subject[]])[] = [
       'payment_method_id',
       'external_identifier',
       'metadata',
+      'has_gift_card_redemptions',
+      'gift_card_id',
+      'gift_card_last4',
     ],
   ],
-  ['currency', ['amount', 'payment_service_id', 'country', 'buyer_id']],
+  ['currency', ['amount', 'payment_service_id', 'country', 'buyer_id', 'has_gift_card_redemptions']],
+  ['gift_card_last4', ['gift_card_id', 'amount', 'has_refunds', 'buyer_id']],
 ]

@@ -80,12 +80,12 @@ export const valuesFor = (oldest: string): Record<Subject, Values> => ({
   used_3ds: one('used_3ds', { few: true, many: false }),
   has_refunds: one('has_refunds', { many: true }),
   has_settlements: one('has_settlements', { many: true }),
+  has_gift_card_redemptions: one('has_gift_card_redemptions', { few: true, many: false }),
+  gift_card_id: uuid('gift_card_id'),
+  gift_card_last4: one('gift_card_last4', { nothing: 'none', few: '0020', many: '4242' }),
   // Nothing has one of these yet, and no statement is run for them.
-  has_gift_card_redemptions: one('has_gift_card_redemptions', { nothing: true, many: false }),
   ip_address: one('ip_address', { nothing: '192.0.2.1' }),
   payment_link_id: one('payment_link_id', { nothing: newId() }),
-  gift_card_id: one('gift_card_id', { nothing: newId() }),
-  gift_card_last4: one('gift_card_last4', { nothing: '1111' }),
   reauthorized_from_transaction_id: one('reauthorized_from_transaction_id', { nothing: newId() }),
 
   created_at: {

@@ -2,7 +2,7 @@ import { captureTransaction } from '../../src/areas/transactions/operations/capt
 import { createTransaction } from '../../src/areas/transactions/operations/create.ts'
 import { syncTransaction } from '../../src/areas/transactions/operations/update.ts'
 import { voidTransaction } from '../../src/areas/transactions/operations/void.ts'
-import { createRefund, refundAll } from '../../src/areas/transactions/refunds/operations.ts'
+import { createRefund, refundAll } from '../../src/areas/transactions/refunds/operations/refund.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { Rendered } from '../../src/rendered.ts'
 import { Crash, type Fault } from './faults.ts'

@@ -6,7 +6,7 @@ import { createPaymentService } from '../../src/areas/payment-services/operation
 import { commandLineContext } from '../../src/cli/command-line-context.ts'
 import type { Connectors, Outcome, PaymentConnector } from '../../src/connectors/payment.ts'
 import { realClocks } from '../../src/clocks.ts'
-import { createConnectors } from '../../src/connectors/registry.ts'
+import { createConnectors, createGiftCards } from '../../src/connectors/registry.ts'
 import type { Context } from '../../src/context.ts'
 import { onFailpoint } from '../../src/platform/failpoint.ts'
 import type { Log } from '../../src/platform/log.ts'
@@ -54,7 +54,7 @@ export interface World {
   errors: string[]
   now: number
   context(account: string, operation: string): Context
-  worker: Pick<Context, 'db' | 'vault' | 'connectors' | 'now' | 'newId' | 'accounts' | 'log'>
+  worker: Pick<Context, 'db' | 'vault' | 'connectors' | 'giftCards' | 'now' | 'newId' | 'accounts' | 'log'>
   /** Runs a request with something going wrong at its call to the provider. */
   withFault<Result>(trouble: Trouble, work: () => Promise<Result>): Promise<Result>
   /** Calls that are still on their way. */
@@ -128,7 +128,15 @@ export async function createWorld({ apiUrl, workerUrl, adminUrl, rewrite, replac
   )
   const services = new Map<string, number>()
   const clocks = { ...realClocks, of: () => ({ now, newId }) }
-  const system = { vault, connectors, now, newId, log, clocks }
+  const system = {
+    vault,
+    connectors,
+    giftCards: createGiftCards({ environment: 'sandbox', db, now }),
+    now,
+    newId,
+    log,
+    clocks,
+  }
   const world: World = {
     admin,
     services,

@@ -1,5 +1,5 @@
 import { accountOf, type Context } from '../../context.ts'
-import { type ApiError, duplicateRecord, notFound, ValidationFailure } from '../../errors.ts'
+import { type ApiError, duplicateRecord, type ErrorDetail, notFound, ValidationFailure } from '../../errors.ts'
 import type { EventName } from '../../events/catalog.ts'
 import { emit } from '../../events/outbox.ts'
 import { reconciliationIdOf, timeOfId } from '../../ids.ts'
@@ -26,6 +26,7 @@ import {
   findBuyersByExternalIdentifier,
   insertBuyer,
   listBuyerRows,
+  lockBuyerRow,
   searchBuyerRows,
   updateBuyerRow,
 } from './store.ts'
@@ -107,6 +108,49 @@ export async function findBuyerByReference(
       : await findBuyers(ctx.db, ctx.accounts, [id])
   return row && present(row)
 }
+
+/** How a request names whose something is. */
+interface Owned {
+  buyer_id?: string | null | undefined
+  buyer_external_identifier?: string | null | undefined
+}
+
+/** What is wrong with the name of a buyer, who was looked for with it. */
+export function namedBuyerProblems(
+  { buyer_id, buyer_external_identifier }: Owned,
+  buyer: Buyer | undefined,
+): ErrorDetail[] {
+  const named = [
+    ...(buyer_id ? ['/buyer_id'] : []),
+    ...(buyer_external_identifier ? ['/buyer_external_identifier'] : []),
+  ]
+  if (named.length === 2) {
+    const message = 'Name the buyer by buyer_id or by buyer_external_identifier, not by both'
+    return named.map((pointer) => ({ location: 'body', pointer, message, type: 'value_error.conflict' }))
+  }
+  if (named.length === 0 || buyer) return []
+  return named.map((pointer) => ({
+    location: 'body',
+    pointer,
+    message: 'There is no such buyer',
+    type: 'value_error.unknown',
+  }))
+}
+
+/** Undefined when none is named, or two are, or nobody has the name. */
+export async function findNamedBuyer(
+  ctx: Reader,
+  { buyer_id, buyer_external_identifier }: Owned,
+): Promise<Buyer | undefined> {
+  if (Boolean(buyer_id) === Boolean(buyer_external_identifier)) return undefined
+  return findBuyerByReference(ctx, {
+    id: buyer_id ?? undefined,
+    externalIdentifier: buyer_external_identifier ?? undefined,
+  })
+}
+
+/** Keeps others from adding to what the buyer has until the transaction is over. False when there is no such buyer. */
+export const lockBuyer = (ctx: Reader, id: string): Promise<boolean> => lockBuyerRow(ctx.db, ctx.accounts, id)
 
 export async function findBuyerIdsByExternalIdentifier(ctx: Reader, externalIdentifier: string): Promise<string[]> {
   return (await findBuyersByExternalIdentifier(ctx.db, ctx.accounts, externalIdentifier)).map(({ id }) => id)

@@ -56,6 +56,13 @@ export function findBuyers(db: Db, accounts: Accounts, ids: readonly string[]): 
   )
 }
 
+/** In a transaction. */
+export async function lockBuyerRow(db: Db, accounts: Accounts, id: string): Promise<boolean> {
+  const rows = await db.run(sql`
+    select from buyers where ${within(accounts, sql`merchant_account_id`)} and id = ${id} for no key update`)
+  return rows.length > 0
+}
+
 export function listBuyerRows(
   db: Db,
   accounts: Accounts,

@@ -24,6 +24,7 @@ const fields = {
   description:
     "From the buyer's browser: the id of the session is the only credential, and any page may send. A card, or a stored method and its security code. Sent again, it replaces what was there.",
   scope: 'none',
+  limited: 'session',
   merchantAccount: 'none',
   params: CheckoutSessionPath,
   body: SecureFields,

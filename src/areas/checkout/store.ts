@@ -1,6 +1,7 @@
 import { type Accounts, within } from '../../platform/accounts.ts'
-import { type Db, read, transact } from '../../platform/postgres.ts'
+import { type Db, read, transact, writeAtOnce } from '../../platform/postgres.ts'
 import { orKept, sql } from '../../platform/sql.ts'
+import { countingUse, type UseRow } from '../../platform/uses.ts'
 import type { Intent, PaymentSource } from '../../sourcing.ts'
 
 /** What a merchant said of the payment to come. JSON is text, as it was given. */
@@ -170,6 +171,13 @@ export async function hasStoredMethod(db: Db, accounts: Accounts, methodId: stri
     (visible) => sql`select id from payment_methods where ${visible(sql`merchant_account_id`)} and id = ${methodId}`,
   )
   return found.length > 0
+}
+
+/** Counts something that a browser does with a session. Undefined when there is no such session, in whatever account. */
+export async function countUse(db: Db, id: string, limit: number): Promise<UseRow | undefined> {
+  const exists = sql`exists (select from checkout_sessions where id = ${id})`
+  const [row] = await writeAtOnce<UseRow>(db, 'all', countingUse(`session:${id}`, limit, exists))
+  return row
 }
 
 /**

@@ -205,7 +205,7 @@ test("a buyer's methods are the usable ones, sorted as asked", async () => {
   expect(await list('buyer_external_identifier=nobody')).toEqual([])
   expect((await api.request('GET', '/buyers/payment-methods')).status).toBe(400)
   const put = await api.request('PUT', '/buyers/payment-methods', { body: {} })
-  expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
 })
 
 test('an update keeps what it does not name; a scheme transaction id takes the scheme of the card', async () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { follow, press, walk } from '../../../test/buyer.ts'
 import { card, idOf, type Payment, refusal, usePayments } from '../../../test/payments.ts'
 import { realTime } from '../../clocks.ts'
-import { createConnectors } from '../../connectors/registry.ts'
+import { createConnectors, createGiftCards } from '../../connectors/registry.ts'
 import { createLog } from '../../platform/log.ts'
 import { connect } from '../../platform/postgres.ts'
 import { resolveDue } from './operations/resolve.ts'
@@ -35,10 +35,11 @@ async function janitor(now: Date): Promise<void> {
     onError: () => undefined,
   })
   const connectors = createConnectors({ environment: 'sandbox', db, now: () => now })
+  const giftCards = createGiftCards({ environment: 'sandbox', db, now: () => now })
   const log = createLog({ level: 'error', process: 'test', write: () => undefined })
   const time = { newId: realTime.newId, now: () => now }
   await resolveDue(
-    { db, vault: api.vault.client(), connectors, log, accounts: 'all', ...time },
+    { db, vault: api.vault.client(), connectors, giftCards, log, accounts: 'all', ...time },
     new AbortController().signal,
   )
   await db.close()

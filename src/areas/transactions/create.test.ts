@@ -24,12 +24,13 @@ describe('the amount', () => {
     expect(refusal(await pay({ amount: 0, intent: 'capture' }))).toEqual([400, '/amount value_error.range'])
   })
 
-  test('amount, currency and payment method are required', async () => {
-    const answer = await api.request('POST', '/transactions', { body: {} })
-    expect(refusal(answer)).toEqual([
+  test('amount and currency are required, and something that pays', async () => {
+    const missing = (body: object) => api.request('POST', '/transactions', { body }).then(refusal)
+    expect(await missing({})).toEqual([400, '/amount value_error.missing', '/currency value_error.missing'])
+    const payment = { amount: 1299, currency: 'EUR' }
+    expect(await missing(payment)).toEqual([400, '/payment_method value_error.missing'])
+    expect(await missing({ ...payment, payment_method: null, gift_cards: [] })).toEqual([
       400,
-      '/amount value_error.missing',
-      '/currency value_error.missing',
       '/payment_method value_error.missing',
     ])
   })

@@ -4,9 +4,11 @@ import type { Static } from 'typebox'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { apiConfig, send } from '../../../test/api.ts'
 import { walk } from '../../../test/buyer.ts'
-import { makePayments } from '../../../test/every-state.ts'
+import { makePayments, testCards } from '../../../test/every-state.ts'
+import { giftCard, makeGiftCardService } from '../../../test/gift-cards.ts'
 import { card, usePayments } from '../../../test/payments.ts'
 import { afterDays } from '../../../test/statements.ts'
+import { newId } from '../../ids.ts'
 import { startApi } from '../../main/api.ts'
 import type { Transaction } from './schema/transaction.ts'
 import { ListTransactionsQuery } from './schema/filters.ts'
@@ -57,6 +59,7 @@ const looks: Record<string, Look> = {
   used_3ds: ({ three_d_secure }) => three_d_secure !== null,
   has_refunds: ({ refunded_amount }) => refunded_amount > 0,
   has_settlements: ({ settled }) => settled,
+  has_gift_card_redemptions: ({ gift_card_redemptions }) => gift_card_redemptions.length > 0,
 }
 const ranges: Record<
   string,
@@ -69,14 +72,8 @@ const ranges: Record<
   updated_at_gte: [({ updated_at }) => updated_at, (value, bound) => value >= bound],
   updated_at_lte: [({ updated_at }) => updated_at, (value, bound) => value <= bound],
 }
-const nobodyHas = [
-  'gift_card_id',
-  'gift_card_last4',
-  'payment_link_id',
-  'reauthorized_from_transaction_id',
-  'ip_address',
-]
-const testedApart = ['search', 'buyer_search', 'metadata', 'has_gift_card_redemptions', ...nobodyHas]
+const nobodyHas = ['payment_link_id', 'reauthorized_from_transaction_id', 'ip_address']
+const testedApart = ['search', 'buyer_search', 'metadata', 'gift_card_id', 'gift_card_last4', ...nobodyHas]
 
 beforeAll(async () => {
   const service = await payments.makeService({
@@ -100,6 +97,8 @@ beforeAll(async () => {
     metadata: { order: '1', 'odd key': 'a=b&c' },
   })
   await pay({ buyer_external_identifier: 'Buyer-1', amount: 1, metadata: { order: '1', other: '' } })
+  await makeGiftCardService(api)
+  await pay({ gift_cards: [{ ...giftCard(500), amount: 500 }] })
   await pay({ buyer: { billing_details: { email_address: 'guest@example.com' } }, currency: 'USD', country: 'US' })
   await pay({
     payment_method: { method: 'id', id: stored.id },
@@ -217,12 +216,66 @@ test('search finds the five identifiers exactly, buyer_search the three of a buy
 })
 
 test('what no payment has yet finds nothing', async () => {
-  for (const name of nobodyHas)
-    expect(
-      await find(`&${name}=${name === 'gift_card_last4' ? '1111' : '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e'}`),
-    ).toEqual([])
-  expect(await find('&has_gift_card_redemptions=true')).toEqual([])
-  expect(await find('&has_gift_card_redemptions=false')).toEqual(idsWhere(() => true))
+  for (const name of nobodyHas) expect(await find(`&${name}=0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e`)).toEqual([])
+})
+
+const ending = (last4: string, balance: number) => ({
+  ...giftCard(balance),
+  number: `${giftCard(0).number.slice(0, -4)}${last4}`,
+})
+
+test('a payment is found by any gift card that was to pay, whatever became of it, and once', async () => {
+  const storeGiftCard = async (last4: string, balance: number) => {
+    const { text, body } = await api.request<{ id: string }>('POST', '/gift-cards', { body: ending(last4, balance) })
+    expect(body.id, text).toEqual(expect.any(String))
+    return body.id
+  }
+  const statuses = async (change: object) => {
+    const { text, body } = await pay({ amount: 2000, ...change })
+    const { id, gift_card_redemptions: redemptions } = body as unknown as Shown
+    return { id, statuses: redemptions.map(({ status }) => status), text }
+  }
+  const [rich, poor] = [await storeGiftCard('1111', 500), await storeGiftCard('2222', 10)]
+  const paid = await statuses({
+    gift_cards: [
+      { id: rich, amount: 100 },
+      { ...ending('1111', 500), amount: 100 },
+    ],
+  })
+  const failed = await statuses({
+    gift_cards: [
+      { ...ending('1111', 500), amount: 100 },
+      { id: poor, amount: 100 },
+    ],
+  })
+  const skipped = await statuses({
+    payment_method: card(testCards.declined),
+    gift_cards: [{ ...ending('3333', 500), amount: 100 }],
+  })
+  expect(paid.statuses, paid.text).toEqual(['succeeded', 'succeeded'])
+  expect(failed.statuses, failed.text).toContain('failed')
+  expect(skipped.statuses, skipped.text).toEqual(['skipped'])
+  expect(await find(`&gift_card_id=${rich}`)).toEqual([paid.id])
+  expect(await find(`&gift_card_id=${poor}`)).toEqual([failed.id])
+  expect(await find(`&gift_card_id=${newId()}`)).toEqual([])
+  expect(await find('&gift_card_last4=1111')).toEqual([failed.id, paid.id])
+  expect(await find('&gift_card_last4=2222')).toEqual([failed.id])
+  expect(await find('&gift_card_last4=3333')).toEqual([skipped.id])
+  expect(await find('&gift_card_last4=4444')).toEqual([])
+  expect(await find(`&gift_card_id=${poor}&gift_card_last4=1111`)).toEqual([failed.id])
+  expect(await find(`&gift_card_id=${rich}&gift_card_last4=2222`)).toEqual([])
+  expect(await find('&has_gift_card_redemptions=true&gift_card_last4=3333')).toEqual([skipped.id])
+  expect(await find('&has_gift_card_redemptions=false&gift_card_last4=3333')).toEqual([])
+})
+
+test('has_refunds counts what only a gift card gave back', async () => {
+  const { body } = await pay({ amount: 2000, intent: 'capture', gift_cards: [{ ...ending('5555', 500), amount: 100 }] })
+  const [redemption] = (body as unknown as Shown).gift_card_redemptions
+  const ask = async () =>
+    Promise.all(['true', 'false'].map((wanted) => find(`&gift_card_last4=5555&has_refunds=${wanted}`)))
+  expect(await ask()).toEqual([[], [body.id]])
+  await act(`/transactions/${body.id}/refunds`, { target_type: 'gift-card-redemption', target_id: redemption?.id })
+  expect(await ask()).toEqual([[body.id], []])
 })
 
 test('PostgreSQL writes any text into a list as JSON.stringify would', async () => {

@@ -38,7 +38,8 @@ export const transactionRoutes = [
     summary: 'Make a payment',
     description:
       'Reserves the amount on the card (`intent` authorize) or charges it at once (`intent` capture). A payment that is declined or fails is not an error of the request: the answer is 201 with the status and an `error_code`. When the provider does not answer in time the transaction is `processing`, and we find out. Where the buyer is asked first (3-D Secure, a redirect method) it is `buyer_approval_pending`: send the buyer to `payment_method.approval_url`; afterwards they are at your `redirect_url`, with `transaction_id` and `transaction_status` added.',
-    scope: 'transactions.write',
+    scope: ['transactions.write', 'embed'],
+    limited: 'token',
     merchantAccount: 'one',
     idempotent: true,
     body: NewTransaction,

@@ -49,6 +49,8 @@ export const moves: Record<TransactionStatus, readonly TransactionStatus[]> = {
     'capture_succeeded',
   ],
   buyer_approval_pending: [
+    // The buyer approved, and gift cards are to pay the rest.
+    'processing',
     'authorization_succeeded',
     'authorization_declined',
     'authorization_failed',

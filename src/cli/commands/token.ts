@@ -1,6 +1,8 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { isPins, pinNames, type Pins } from '../../embed.ts'
+import { isUuid } from '../../ids.ts'
 import { expandScopes } from '../../scopes.ts'
 import { devFiles, readIfPresent, shortPath } from '../dev-folder.ts'
 import { CommandError, say, sayJson } from '../output.ts'
@@ -10,6 +12,8 @@ interface TokenCommandOptions {
   key?: string
   scope?: string[]
   expires: number
+  pin?: Pins
+  checkoutSession?: string
   json?: boolean
 }
 
@@ -25,26 +29,42 @@ export function tokenCommand(): Command {
         .argParser(parseDuration)
         .default(3_600, '1h'),
     )
+    .option('--pin <name=value>', 'for a browser: a value that its requests must have; repeat for more', addPin)
+    .option('--checkout-session <id>', 'payments with the token belong to this checkout session', checkId)
     .option('--json', 'print one line of JSON')
     .addHelpText(
       'after',
       `
 Examples:
   $ curl -s http://127.0.0.1:8080/card-scheme-definitions -H "Authorization: Bearer $(npx florin token)"
-  $ florin token --key shop.pem --scope transactions.read --scope buyers.read --expires 15m`,
+  $ florin token --key shop.pem --scope transactions.read --scope buyers.read --expires 15m
+
+A token for a browser has the scope embed, and nothing else counts. Values can be pinned (${pinNames.join(', ')});
+objects and lists as JSON:
+  $ florin token --scope embed
+  $ florin token --pin amount=1299 --pin currency=EUR --pin buyer_external_identifier=buyer-4711 --pin 'metadata={"order":"4711"}'`,
     )
     .action(printToken)
 }
 
-async function printToken({ key, scope, expires, json }: TokenCommandOptions): Promise<void> {
+async function printToken({ key, scope, expires, pin, checkoutSession, json }: TokenCommandOptions): Promise<void> {
+  if (pin && scope && !scope.includes('embed')) {
+    throw new CommandError('Values are pinned in tokens for browsers: leave --scope out, or say --scope embed.')
+  }
+  const scopes = scope ?? (pin && ['embed'])
   const privateKeyPem = await readPrivateKey(key)
-  const token = await signToken({ privateKeyPem, lifetimeSeconds: expires, ...(scope && { scopes: scope }) })
+  const token = await signToken({
+    privateKeyPem,
+    lifetimeSeconds: expires,
+    ...(scopes && { scopes }),
+    claims: { ...(pin && { embed: pin }), ...(checkoutSession && { checkout_session_id: checkoutSession }) },
+  })
   if (!json) return say(token)
-  const { exp = 0, scopes } = decodeJwt(token)
+  const { exp = 0, scopes: signed } = decodeJwt(token)
   sayJson({
     token,
     thumbprint: decodeProtectedHeader(token).kid,
-    scopes,
+    scopes: signed,
     expires_at: new Date(exp * 1000).toISOString(),
   })
 }
@@ -76,6 +96,35 @@ function addScope(scope: string, before: string[] = []): string[] {
     throw new InvalidArgumentError('There is no such scope. Examples: *.read, transactions.read, buyers.write, embed.')
   }
   return [...before, scope]
+}
+
+const texts: readonly string[] = ['currency', 'buyer_id', 'buyer_external_identifier', 'merchant_account_id']
+
+function addPin(text: string, before: Pins = {}): Pins {
+  const [, name = '', value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? []
+  if (!pinNames.some((known) => known === name)) {
+    throw new InvalidArgumentError(`Write name=value. What can be pinned: ${pinNames.join(', ')}.`)
+  }
+  const pins: unknown = { ...before, [name]: texts.includes(name) ? value : parseJson(value) }
+  if (isPins(pins)) return pins
+  throw new InvalidArgumentError(
+    name.startsWith('buyer') && (before.buyer_id ?? before.buyer_external_identifier) !== undefined
+      ? 'A buyer is pinned by one name.'
+      : `That is not what ${name} can be. Examples: amount=1299, currency=EUR, 'metadata={"order":"4711"}'.`,
+  )
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function checkId(text: string): string {
+  if (isUuid(text)) return text
+  throw new InvalidArgumentError('That is not the id of a checkout session: a UUID in lower case.')
 }
 
 function parseDuration(text: string): number {

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { createAPIKeyPair, loadSigningKey } from '../../areas/api-key-pairs/operations.ts'
 import { createMerchantAccount, merchantAccountExists } from '../../areas/merchant-accounts/operations.ts'
+import { createGiftCardService } from '../../areas/gift-card-services/operations/services.ts'
 import { createPaymentService } from '../../areas/payment-services/operations/change.ts'
-import { createConnectors } from '../../connectors/registry.ts'
+import { createConnectors, createGiftCards } from '../../connectors/registry.ts'
+import { mockGiftCardDefinition } from '../../connectors/sandbox/mock-gift-card/definition.ts'
 import type { Context } from '../../context.ts'
+import { connectVault } from '../../vault/client.ts'
 import { commandLineContext } from '../command-line-context.ts'
 import { withDatabase } from '../database-url.ts'
 import { type devFiles, readIfPresent, writeSecretFile } from '../dev-folder.ts'
@@ -20,12 +23,13 @@ export interface DevKeyPair {
 }
 
 /** The merchant account with a provider that takes its payments, and the kept key pair as long as this database knows it; else a new one. */
-export async function prepareIdentity(apiUrl: string, files: DevFiles): Promise<DevKeyPair> {
+export async function prepareIdentity(apiUrl: string, vaultUrl: string, files: DevFiles): Promise<DevKeyPair> {
   return await withDatabase(apiUrl, async (db) => {
     const ctx = commandLineContext(db, 'florin dev')
     if (!(await merchantAccountExists(db, merchantAccountId))) {
       await createMerchantAccount(ctx, { id: merchantAccountId, display_name: 'Default' })
       await addPaymentServices(ctx)
+      await addGiftCardService(ctx, vaultUrl)
     }
     const kept = await readKeptKeyPair(files)
     if (kept && (await loadSigningKey(db, kept.thumbprint))?.active) return kept
@@ -47,6 +51,24 @@ async function addPaymentServices(ctx: Context): Promise<void> {
       three_d_secure_enabled: definition.supported_features.three_d_secure_hosted,
       settlement_reporting_enabled: definition.supported_features.settlement_reporting,
     })
+  }
+}
+
+/** The same for gift cards; the key of its provider goes to the vault. */
+async function addGiftCardService(ctx: Context, vaultUrl: string): Promise<void> {
+  const giftCards = createGiftCards({ environment: 'sandbox', db: ctx.db, now: ctx.now })
+  const vault = connectVault({ url: vaultUrl })
+  try {
+    await createGiftCardService(
+      { ...ctx, giftCards, vault, accounts: [merchantAccountId] },
+      {
+        display_name: mockGiftCardDefinition.display_name,
+        gift_card_service_definition_id: mockGiftCardDefinition.id,
+        fields: [{ key: 'api_key', value: 'florin-dev' }],
+      },
+    )
+  } finally {
+    await vault.close()
   }
 }
 

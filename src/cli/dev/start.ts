@@ -81,7 +81,8 @@ export async function startFlorin(options: DevOptions): Promise<RunningFlorin> {
   // The others need the vault from their first moment, when the worker sweeps, to their last: it comes first and goes last.
   const vault = start(processes.vault)
   atEnd(vault.stop)
-  const [keyPair, vaultUrl] = await Promise.all([prepareIdentity(database.url('florin_api'), files), vault.ready])
+  const vaultUrl = await vault.ready
+  const keyPair = await prepareIdentity(database.url('florin_api'), vaultUrl, files)
   signal.throwIfAborted()
   const others = [start(processes.api), start(processes.worker)] as const
   atEnd(async () => void (await Promise.all(others.map((child) => child.stop()))))

@@ -3,9 +3,10 @@ import { cardProblems, describeCard } from '../../../cards/describe.ts'
 import { cardFacts } from '../../../cards/facts.ts'
 import { actingUpon, type Context } from '../../../context.ts'
 import { invalidBody, notFound, ValidationFailure } from '../../../errors.ts'
-import { transact } from '../../../platform/postgres.ts'
+import { isUuid } from '../../../ids.ts'
+import { type Db, transact } from '../../../platform/postgres.ts'
 import type { CardDetails, CardFields, SecureFields, StoredFields } from '../schema.ts'
-import { findSession, hasStoredMethod, type SessionRow, setCard, setStoredMethod } from '../store.ts'
+import { countUse, findSession, hasStoredMethod, type SessionRow, setCard, setStoredMethod } from '../store.ts'
 import { forgetCard, securityCode } from './pay.ts'
 import { auditSession } from './sessions.ts'
 
@@ -17,6 +18,10 @@ async function admit(open: Context, id: string): Promise<{ ctx: Context; session
   if (session.expires_at <= ctx.now()) throw notFound()
   return { ctx, session }
 }
+
+/** An id that cannot be one is told so later. */
+export const countFieldsSent = async (db: Db, id: string, limit: number) =>
+  isUuid(id) ? countUse(db, id, limit) : undefined
 
 /** What a buyer typed into the page of a merchant. Sent again, it takes the place of what was there. */
 export async function sendCheckoutSessionFields(open: Context, id: string, input: SecureFields): Promise<void> {

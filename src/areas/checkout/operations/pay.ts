@@ -15,6 +15,7 @@ export interface OpenedSession {
   id: string
   /** As it was opened. */
   version: number
+  isUsed: boolean
   /** What pays, or why nothing does. */
   instrument: SessionInstrument | { kind: 'none'; message: string }
   postalCode: string | null
@@ -42,6 +43,7 @@ export async function openSession(ctx: Reader, id: string): Promise<OpenedSessio
   return {
     id,
     version: row.version,
+    isUsed: row.is_used,
     instrument: await instrumentOf(ctx, row),
     postalCode: row.postal_code,
     values: {

@@ -1,5 +1,6 @@
 import { expiresAt } from '../../../cards/expiration.ts'
 import type { Context } from '../../../context.ts'
+import { speaksFor } from '../../../embed.ts'
 import type { EventName } from '../../../events/catalog.ts'
 import { emit } from '../../../events/outbox.ts'
 import { invalidBody, notFound } from '../../../errors.ts'
@@ -52,7 +53,7 @@ function changed(current: PaymentMethodRow, input: PaymentMethodUpdate) {
 export async function deletePaymentMethod(ctx: Context, id: string): Promise<void> {
   const row = await transact(ctx, async (ctx) => {
     const deleted = await deleteRow(ctx.db, ctx.accounts, id)
-    if (!deleted) throw notFound()
+    if (!deleted || !speaksFor(ctx.caller, deleted.buyer_id)) throw notFound()
     await audit(ctx, 'deleted', {
       type: 'payment-method',
       id,

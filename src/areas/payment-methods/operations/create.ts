@@ -1,10 +1,9 @@
 import { cardProblems, describeCard } from '../../../cards/describe.ts'
 import { accountOf, type Context } from '../../../context.ts'
-import { duplicateRecord, type ErrorDetail, invalidBody, notFound, ValidationFailure } from '../../../errors.ts'
+import { duplicateRecord, invalidBody, notFound, ValidationFailure } from '../../../errors.ts'
 import { timeOfId } from '../../../ids.ts'
 import { auditEntry } from '../../audit-logs/operations.ts'
-import { findBuyerByReference } from '../../buyers/operations.ts'
-import type { Buyer } from '../../buyers/schema.ts'
+import { findNamedBuyer, namedBuyerProblems } from '../../buyers/operations.ts'
 import { openSession } from '../../checkout/operations/pay.ts'
 import { enrolMethod } from '../enrolments/operations.ts'
 import type { NewCard, NewFromSession, NewPaymentMethod, PaymentMethod } from '../schema.ts'
@@ -17,8 +16,8 @@ import { storeRow } from './store-row.ts'
 export async function createPaymentMethod(ctx: Context, input: NewPaymentMethod): Promise<PaymentMethod> {
   if (input.method === 'card') return storeCard(ctx, input)
   if (input.method === 'checkout-session') return storeCard(ctx, await cardOfSession(ctx, input))
-  const buyer = await findBuyer(ctx, input)
-  const problems = buyerProblems(input, buyer)
+  const buyer = await findNamedBuyer(ctx, input)
+  const problems = namedBuyerProblems(input, buyer)
   if (problems.length > 0) throw new ValidationFailure(problems)
   return enrolMethod(ctx, input, buyer ?? null)
 }
@@ -39,8 +38,8 @@ async function cardOfSession(ctx: Context, { id, method: _method, ...rest }: New
 async function storeCard(ctx: Context, input: NewCard): Promise<PaymentMethod> {
   const merchantAccountId = accountOf(ctx)
   const externalIdentifier = input.external_identifier ?? null
-  const [buyer, facts] = await Promise.all([findBuyer(ctx, input), describeCard(ctx, input)])
-  const problems = [...cardProblems(input), ...buyerProblems(input, buyer)]
+  const [buyer, facts] = await Promise.all([findNamedBuyer(ctx, input), describeCard(ctx, input)])
+  const problems = [...cardProblems(input), ...namedBuyerProblems(input, buyer)]
   if (problems.length > 0) throw new ValidationFailure(problems)
 
   const id = ctx.newId()
@@ -66,32 +65,4 @@ async function storeCard(ctx: Context, input: NewCard): Promise<PaymentMethod> {
   await forgetNumber(ctx, merchantAccountId, id)
   const holder = externalIdentifier && (await findIdByExternalIdentifier(ctx.db, ctx.accounts, externalIdentifier))
   throw duplicateRecord('A payment method with this external identifier exists already', holder || null)
-}
-
-type Owned = Pick<NewCard, 'buyer_id' | 'buyer_external_identifier'>
-
-function buyerProblems({ buyer_id, buyer_external_identifier }: Owned, buyer: Buyer | undefined): ErrorDetail[] {
-  const named = [
-    ...(buyer_id ? ['/buyer_id'] : []),
-    ...(buyer_external_identifier ? ['/buyer_external_identifier'] : []),
-  ]
-  if (named.length === 2) {
-    const message = 'Name the buyer by buyer_id or by buyer_external_identifier, not by both'
-    return named.map((pointer) => ({ location: 'body', pointer, message, type: 'value_error.conflict' }))
-  }
-  if (named.length === 0 || buyer) return []
-  return named.map((pointer) => ({
-    location: 'body',
-    pointer,
-    message: 'There is no such buyer',
-    type: 'value_error.unknown',
-  }))
-}
-
-async function findBuyer(ctx: Context, { buyer_id, buyer_external_identifier }: Owned): Promise<Buyer | undefined> {
-  if (Boolean(buyer_id) === Boolean(buyer_external_identifier)) return undefined
-  return findBuyerByReference(ctx, {
-    id: buyer_id ?? undefined,
-    externalIdentifier: buyer_external_identifier ?? undefined,
-  })
 }

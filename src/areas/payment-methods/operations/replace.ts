@@ -4,6 +4,7 @@ import type { Accounts } from '../../../platform/accounts.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { enqueue } from '../../../queue.ts'
 import { findSessions } from '../../checkout/operations/sweep.ts'
+import { findOwningGiftCards } from '../../gift-cards/operations/cards.ts'
 import { decideReplacement, type ReplacementTrigger } from '../rules.ts'
 import {
   applyReplacementRow,
@@ -108,14 +109,18 @@ export async function replaceExpired(ctx: System & Pick<Context, 'accounts'>, si
   return count
 }
 
-/** Removes numbers from the vault that no payment method and no checkout session owns: what a crash between two commits left behind. */
+/** Removes numbers from the vault that no payment method, no checkout session and no gift card owns: what a crash between two commits left behind. */
 export async function sweepVault(ctx: System, signal: AbortSignal, olderThanMs = 15 * 60 * 1000): Promise<number> {
   const createdBefore = new Date(ctx.now().getTime() - olderThanMs)
   let after: { merchantAccountId: string; id: string } | undefined
   let removed = 0
   while (!signal.aborted) {
     const owners = await ctx.vault.listOwners({ createdBefore, limit: 1_000, ...(after && { after }) })
-    const found = [await findExisting(ctx.db, owners), await findSessions(ctx, owners)].flat()
+    const found = [
+      await findExisting(ctx.db, owners),
+      await findSessions(ctx, owners),
+      await findOwningGiftCards(ctx, owners),
+    ].flat()
     const existing = new Set(found.map(({ merchant_account_id, id }) => `${merchant_account_id} ${id}`))
     const orphans = owners.filter(({ merchantAccountId, id }) => !existing.has(`${merchantAccountId} ${id}`))
     if (orphans.length > 0) await ctx.vault.remove(orphans)

@@ -1,6 +1,7 @@
 import type { InboundMessage, Notification } from '../../../connectors/payment.ts'
 import { accountOf, actingUpon, type Context } from '../../../context.ts'
 import { ApiError, notFound } from '../../../errors.ts'
+import { isUuid } from '../../../ids.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { resolveNamedEnrolment } from '../../payment-methods/enrolments/operations.ts'
 import { findServiceByIdAlone } from '../../payment-services/operations/routing.ts'
@@ -26,7 +27,7 @@ export async function receiveNotification(open: Context, serviceId: string, mess
     findNamedAttempt(ctx, serviceId, notification),
   ])
   if (isKnown) return
-  if (!attempt && uuid.test(notification.reference)) {
+  if (!attempt && isUuid(notification.reference)) {
     await resolveNamedEnrolment(ctx, { serviceId, id: notification.reference })
   }
   // What is no news has no effect to be remembered; were it, a copy that comes late could keep the one with the news from the timeline.
@@ -45,7 +46,10 @@ export async function receiveNotification(open: Context, serviceId: string, mess
 /** Asks what became of the call. */
 async function onOperation(ctx: Context, attempt: AttemptRow): Promise<void> {
   if (await resolveAttempt(ctx, attempt)) return
-  const after = await findAttempt(ctx.db, ctx.accounts, { serviceId: attempt.payment_service_id, id: attempt.id })
+  const after = await findAttempt(ctx.db, ctx.accounts, {
+    serviceId: attempt.payment_service_id ?? '',
+    id: attempt.id,
+  })
   // It did not say. Whoever sent the message may send it again.
   if (after?.state === 'open') throw new ApiError('gateway_timeout', { reason: 'the provider did not answer' })
 }
@@ -56,10 +60,8 @@ async function onReport(ctx: Context, { transaction_id }: AttemptRow): Promise<v
   throw new ApiError('gateway_timeout', { reason: 'the provider did not answer' })
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 const findNamedAttempt = async (ctx: Context, serviceId: string, { reference }: Notification) =>
-  uuid.test(reference) ? findAttempt(ctx.db, ctx.accounts, { serviceId, id: reference }) : undefined
+  isUuid(reference) ? findAttempt(ctx.db, ctx.accounts, { serviceId, id: reference }) : undefined
 
 /** What PostgreSQL takes, and no more than a name needs. */
 const isStorable = (text: string) =>

@@ -21,7 +21,7 @@ export function planApproval(
   services: readonly UsableService[],
   now: Date,
 ): PlannedApproval | undefined {
-  const { redirect_url: redirectUrl } = input.payment_method
+  const redirectUrl = input.payment_method?.redirect_url
   if (!redirectUrl || input.merchant_initiated || !services.some(mayAsk)) return undefined
   const expiresAt = input.approval_expires_at
     ? new Date(input.approval_expires_at)
@@ -51,7 +51,7 @@ export function approvalProblems(
 ): Problem[] {
   const left = expires ? new Date(expires).getTime() - now.getTime() : 1
   return [
-    ...redirectProblems(method.redirect_url, '/payment_method/redirect_url'),
+    ...redirectProblems(method?.redirect_url, '/payment_method/redirect_url'),
     ...(left > 0 && left <= longestWindowMs
       ? []
       : [

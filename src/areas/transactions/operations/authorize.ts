@@ -6,7 +6,7 @@ import { forgetNumber } from '../../payment-methods/operations/change.ts'
 import { ask } from '../../payment-services/operations/ask.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
-import { settleAuthorizations, type Settlement } from '../store/settle.ts'
+import { type NextAttempt, settleAuthorizations, type Settlement } from '../store/settle.ts'
 import { approvalFor, type PlannedApproval } from './approval.ts'
 import { orStillOpen } from './providers.ts'
 import { screen } from './screen.ts'
@@ -50,6 +50,13 @@ export interface Authorization {
   key: { operation: string; key: string } | null
 }
 
+export interface Decided {
+  row: TransactionRow
+  outcome: Outcome
+  /** The step that follows, where gift cards pay too. */
+  redeem: NextAttempt | undefined
+}
+
 /** A provider that sends a buyer away who cannot come back has not understood the call. */
 const nowhereToReturn: Outcome = {
   result: 'failed',
@@ -67,7 +74,7 @@ const nowhereToReturn: Outcome = {
 export async function authorize(
   ctx: Context,
   { row: first, attempt: firstAttempt, services, request, approval, options, storedMethodId, key }: Authorization,
-): Promise<{ row: TransactionRow; outcome: Outcome } | undefined> {
+): Promise<Decided | undefined> {
   const { row: screened, rejection } = await screen(ctx, first, services[0]?.antiFraud ?? null, request)
   let row = screened
   let attempt = firstAttempt
@@ -103,9 +110,11 @@ export async function authorize(
     const after = await orStillOpen(ctx, row, () => settle(ctx, settlement))
     await failpoint('authorize: outcome recorded')
     if (!after) return undefined
-    if (!settlement.nextAttempt || after === row) return { row: after, outcome }
+    const { nextAttempt } = settlement
+    if (nextAttempt?.action !== 'authorize' || after === row)
+      return { row: after, outcome, redeem: nextAttempt?.action === 'redeem' ? nextAttempt : undefined }
     row = after
-    attempt = { id: settlement.nextAttempt.id, subject_id: attempt.subject_id }
+    attempt = { id: nextAttempt.id, subject_id: attempt.subject_id }
   }
   throw new Error('a payment without a provider was authorized')
 }

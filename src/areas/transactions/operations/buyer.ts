@@ -22,8 +22,8 @@ export async function payer(ctx: Context, input: Payment): Promise<Payer> {
   const references = [
     ['/buyer_id', input.buyer_id, undefined],
     ['/buyer_external_identifier', undefined, input.buyer_external_identifier],
-    ['/payment_method/buyer_id', method.buyer_id, undefined],
-    ['/payment_method/buyer_external_identifier', undefined, method.buyer_external_identifier],
+    ['/payment_method/buyer_id', method?.buyer_id, undefined],
+    ['/payment_method/buyer_external_identifier', undefined, method?.buyer_external_identifier],
     ['/buyer', undefined, input.buyer ? 'guest' : undefined],
   ].filter(([, id, reference]) => id || reference) as [string, string | undefined, string | undefined][]
   if (references.length > 1) {

@@ -17,7 +17,7 @@ export async function cancelTransaction(ctx: Context, id: string): Promise<Rende
   const row = await findTransaction(ctx.db, ctx.accounts, id)
   if (!row) throw notFound()
   const [attempt] = await findOpenAttempts(ctx.db, ctx.accounts, id)
-  if (!isUndecided(row.status) || !attempt)
+  if (!isUndecided(row.status) || attempt?.action !== 'authorize')
     throw wrongState(`Only a pending transaction can be canceled; this one is ${row.status}`)
   await transact(ctx, (ctx) => audit(ctx, 'canceled', auditedAs(row)))
   const service = await serviceOf(ctx, attempt)

@@ -2,20 +2,20 @@ import type { Context } from '../../../context.ts'
 import { invalidBody, notFound } from '../../../errors.ts'
 import type { EventName } from '../../../events/catalog.ts'
 import { emit } from '../../../events/outbox.ts'
+import { holdKey, onceByKey } from '../../../idempotency/keys.ts'
+import { type KeyRow, type NewKey, storeAnswer } from '../../../idempotency/store.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { Rendered } from '../../../rendered.ts'
 import { audit } from '../../audit-logs/operations.ts'
-import { getMerchantAccount } from '../../merchant-accounts/operations.ts'
 import { ask } from '../../payment-services/operations/ask.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import { presentCapture } from '../captures/operations.ts'
 import { findCapture, insertCapture, updateCapture } from '../captures/store.ts'
-import { captureLimit, statusEvents, type TransactionStatus } from '../rules.ts'
+import { statusEvents } from '../rules.ts'
 import type { CaptureInput } from '../schema/create.ts'
 import { insertAttempt } from '../store/attempts.ts'
-import { type KeyRow, storeAnswer } from '../store/keys.ts'
-import type { NewKey } from '../store/record.ts'
+import { captureGiftCards, promiseGiftCards } from '../redemptions/store.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
 import {
   insertTimeline,
@@ -24,19 +24,18 @@ import {
   reserveCapture,
   settleCaptureAmounts,
 } from '../store/transactions.ts'
+import { cannotCapture, isAlone, planAlone, planCapture } from './capture-plan.ts'
 import {
   type Begun,
   callOf,
   closeFollowUp,
   type FollowUpOutcome,
-  holdKey,
   newAttempt,
   lockOwner,
-  onceByKey,
+  nobodyToAsk,
   providerOf,
   resultOf,
   type System,
-  unsupported,
   wrongState,
 } from './follow-up.ts'
 import { orStillOpen } from './providers.ts'
@@ -59,13 +58,16 @@ export async function captureTransaction(
   return onceByKey(ctx, idempotencyKey, { id, input }, finish, async (key) => {
     const begun = await beginCapture(ctx, id, input, service, key)
     await failpoint('capture: intent recorded')
-    const outcome = await ask(ctx, begun.service, (connector, signal) =>
-      connector.capture({
-        ...callOf(begun, signal),
-        amount: begun.attempt.amount,
-        final: input.final ?? true,
-      }),
-    )
+    const { service: provider } = begun
+    const outcome = provider
+      ? await ask(ctx, provider, (connector, signal) =>
+          connector.capture({
+            ...callOf({ ...begun, service: provider }, signal),
+            amount: begun.attempt.amount,
+            final: input.final ?? true,
+          }),
+        )
+      : nobodyToAsk
     await failpoint('capture: provider answered')
     const render = (row: TransactionRow) =>
       isPreferred ? renderResult(outcome, row, begun, input) : renderTransaction(row)
@@ -77,13 +79,16 @@ export async function captureTransaction(
   })
 }
 
+/** Without a service, gift cards alone pay, and nobody has to be asked. */
+type CaptureBegun = Omit<Begun, 'service'> & { service: UsableService | undefined }
+
 async function beginCapture(
   ctx: Context,
   id: string,
   input: CaptureInput,
   service: UsableService | undefined,
   key: NewKey | null,
-): Promise<Begun> {
+): Promise<CaptureBegun> {
   return await transact(ctx, async (ctx) => {
     const captureId = ctx.newId()
     const now = ctx.now()
@@ -91,35 +96,24 @@ async function beginCapture(
     if (!found) throw notFound()
     const { row, instrument } = found
     await holdKey(ctx, key, { merchantAccountId: row.merchant_account_id, transactionId: id, resourceId: captureId })
-    if (!service || !instrument.capturable) throw wrongState(cannotCapture(row.status))
-    const features = service.connector.definition.supported_features
-    const final = input.final ?? true
-    if (!final && !features.multi_capture)
-      throw unsupported('/final', 'The provider takes one capture; it must be final')
-    const left = instrument.authorized_amount - instrument.captured_amount
-    const amount = input.amount ?? left
-    // After captures that were not final there may be nothing left, or less than nothing.
-    if (amount <= 0) throw wrongState('Everything that was authorized is captured already; name an amount for more')
-    if (amount < left && !features.partial_capture) {
-      throw unsupported('/amount', 'The provider captures the whole authorization or nothing')
-    }
-    const account = await getMerchantAccount(ctx, row.merchant_account_id)
-    const limit = features.over_capture
-      ? captureLimit(instrument.authorized_amount, {
-          amount: account.over_capture_amount,
-          percentage: account.over_capture_percentage,
-        })
-      : instrument.authorized_amount
+    const giftCards = row.gift_card_redemptions === null ? 0 : await promiseGiftCards(ctx.db, ctx.accounts, id, true)
+    const { amount, limit, final } = isAlone(instrument)
+      ? planAlone(row, input, giftCards)
+      : await planCapture(ctx, { row, instrument, service, input, giftCards })
     const moved = await moveTransaction(ctx.db, ctx.accounts, id, 'capture_pending', now)
     if (!moved) throw wrongState(cannotCapture(row.status))
-    if (!(await reserveCapture(ctx.db, ctx.accounts, id, { amount, limit }))) {
-      throw invalidBody('/amount', 'value_error.range', `Must be at most ${limit - instrument.captured_amount}`)
+    if (!isAlone(instrument) && !(await reserveCapture(ctx.db, ctx.accounts, id, { amount, limit }))) {
+      throw invalidBody(
+        '/amount',
+        'value_error.range',
+        `Must be at most ${limit - instrument.captured_amount + giftCards}`,
+      )
     }
     await insertCapture(ctx.db, {
       merchant_account_id: row.merchant_account_id,
       transaction_id: id,
       id: captureId,
-      amount,
+      amount: amount + giftCards,
       currency: row.currency,
       final,
       external_identifier: input.external_identifier ?? null,
@@ -133,9 +127,6 @@ async function beginCapture(
     return { row: moved, attempt, service }
   })
 }
-
-const cannotCapture = (status: TransactionStatus) =>
-  `Only an authorized transaction can be captured; this one is ${status}`
 
 export const auditedAs = (row: TransactionRow) => ({
   type: 'transaction',
@@ -176,8 +167,12 @@ export async function settleCapture(
       if (result.status !== 'pending') {
         const captured = result.status === 'succeeded'
         await settleCaptureAmounts(ctx.db, ctx.accounts, id, { amount, captured, final: capture.final })
+        if (row.gift_card_redemptions !== null) {
+          if (captured) await captureGiftCards(ctx.db, ctx.accounts, id)
+          else await promiseGiftCards(ctx.db, ctx.accounts, id, false)
+        }
         const to = captured || row.captured_amount > 0 ? 'capture_succeeded' : 'authorization_succeeded'
-        const change = captured ? { captured: amount, captured_at: now } : {}
+        const change = captured ? { captured: capture.amount, captured_at: now } : {}
         row = await moveTransaction(ctx.db, ctx.accounts, id, to, now, change)
         if (!row) throw new Error('a capture ended in a transaction that awaited none')
       }
@@ -212,7 +207,12 @@ export async function settleCapture(
   })
 }
 
-function renderResult(outcome: FollowUpOutcome, row: TransactionRow, { attempt }: Begun, input: CaptureInput): string {
+function renderResult(
+  outcome: FollowUpOutcome,
+  row: TransactionRow,
+  { attempt }: CaptureBegun,
+  input: CaptureInput,
+): string {
   return renderAction('transaction-capture', resultOf(outcome), row, {
     capture_id: attempt.subject_id,
     payment_service_capture_id: 'providerReference' in outcome ? outcome.providerReference : null,

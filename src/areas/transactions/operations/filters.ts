@@ -18,6 +18,7 @@ export function searchOf(filters: TransactionFilters): Search | undefined {
       payment_source: filters.payment_source,
       merchant_initiated: one(filters.merchant_initiated),
       is_subsequent_payment: one(filters.is_subsequent_payment),
+      has_gift_card_redemptions: one(filters.has_gift_card_redemptions),
       method: filters.method,
       payment_method_id: one(filters.payment_method_id),
       payment_method_label: one(filters.payment_method_label),
@@ -49,6 +50,7 @@ export function searchOf(filters: TransactionFilters): Search | undefined {
     },
     updated: { from: ceilMs(filters.updated_at_gte), to: updatedTo },
     metadata,
+    giftCards: { id: filters.gift_card_id, last4: filters.gift_card_last4 },
     anyOf: [
       ...(filters.search === undefined ? [] : [searchAlternatives(filters.search)]),
       ...(filters.buyer_search === undefined ? [] : [filters.buyer_search.flatMap(buyerAlternatives)]),
@@ -76,16 +78,11 @@ function ids({ id, reconciliation_id }: TransactionFilters): { equals: string | 
   return { equals: id ?? spelled, isPossible }
 }
 
-/** Gift cards, payment links, payments authorized again: none yet, so whoever asks for one gets an empty list. */
+/** Payment links, payments authorized again, addresses: none yet, so whoever asks for one gets an empty list. */
 const asksForWhatNobodyHas = (filters: TransactionFilters) =>
-  filters.has_gift_card_redemptions === true ||
-  [
-    filters.gift_card_id,
-    filters.gift_card_last4,
-    filters.payment_link_id,
-    filters.reauthorized_from_transaction_id,
-    filters.ip_address,
-  ].some((value) => value !== undefined)
+  [filters.payment_link_id, filters.reauthorized_from_transaction_id, filters.ip_address].some(
+    (value) => value !== undefined,
+  )
 
 function searchAlternatives(text: string): Alternative[] {
   return [

@@ -1,51 +1,19 @@
 import { nextCheckMs } from '../../../asking.ts'
-import type { Answered, FollowUpCall, Outcome } from '../../../connectors/payment.ts'
+import type { Answered, Approved, FollowUpCall, Outcome } from '../../../connectors/payment.ts'
 import type { Context } from '../../../context.ts'
 import { ApiError } from '../../../errors.ts'
-import type { Rendered } from '../../../rendered.ts'
+import type { NewKey } from '../../../idempotency/store.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import { closeAttempt, type NewAttempt } from '../store/attempts.ts'
-import { insertKey, type KeyRow } from '../store/keys.ts'
-import type { NewKey } from '../store/record.ts'
 import type { Action, AttemptRow, TransactionRow } from '../store/rows.ts'
 import { findTransaction, lockTransactionRow } from '../store/transactions.ts'
-import { findAnswer, KeyTaken, newKey, repeatAnswer } from './idempotency.ts'
 import { serviceOf } from './providers.ts'
 import type { ActionResult } from './render.ts'
 
 /** What capture, void and refund have in common: a promise on record, the call, and what became of it. */
 
-export type System = Pick<Context, 'db' | 'vault' | 'connectors' | 'now' | 'newId' | 'log'>
+export type System = Pick<Context, 'db' | 'vault' | 'connectors' | 'giftCards' | 'now' | 'newId' | 'log'>
 export type FollowUpOutcome = Outcome | { result: 'never_arrived' }
-
-/** Runs `work` at most once for a key; who comes again gets the first answer. */
-export async function onceByKey(
-  ctx: Context,
-  idempotencyKey: string | undefined,
-  request: unknown,
-  finish: (row: KeyRow) => Promise<Rendered>,
-  work: (key: NewKey | null) => Promise<Rendered>,
-): Promise<Rendered> {
-  if (idempotencyKey === undefined) return work(null)
-  const key = newKey(ctx, idempotencyKey, request)
-  const answered = await findAnswer(ctx, key, finish)
-  if (answered) return answered
-  try {
-    return await work(key)
-  } catch (error) {
-    if (error instanceof KeyTaken) return repeatAnswer(ctx, key, finish)
-    throw error
-  }
-}
-
-/** First thing in the transaction of the intent. */
-export async function holdKey(
-  ctx: Pick<Context, 'db' | 'now'>,
-  key: NewKey | null,
-  owner: { merchantAccountId: string; transactionId: string; resourceId: string | null },
-): Promise<void> {
-  if (key && !(await insertKey(ctx.db, owner.merchantAccountId, key, owner, ctx.now()))) throw new KeyTaken()
-}
 
 export async function lockOwner(ctx: Pick<Context, 'db' | 'accounts'>, id: string): Promise<TransactionRow> {
   const row = await lockTransactionRow(ctx.db, ctx.accounts, id)
@@ -60,14 +28,17 @@ export async function providerOf(ctx: Context, id: string): Promise<UsableServic
 }
 
 /** An action whose promise is on record. */
-export interface Begun {
+export interface Begun<Attempt = NewAttempt> {
   row: TransactionRow
-  attempt: NewAttempt
+  attempt: Attempt
   service: UsableService
 }
 
 /** What a provider is told of every action that follows a payment. */
-export const callOf = ({ row, attempt, service }: Begun, signal: AbortSignal): FollowUpCall => ({
+export const callOf = (
+  { row, attempt, service }: Begun<Pick<NewAttempt, 'id'>>,
+  signal: AbortSignal,
+): FollowUpCall => ({
   service: service.access,
   reference: attempt.id,
   signal,
@@ -85,19 +56,32 @@ export const newAttempt = (
     subjectId,
     key,
     now,
-  }: { service: UsableService; amount: number; subjectId: string | null; key: NewKey | null; now: Date },
+  }: { service: UsableService | undefined; amount: number; subjectId: string | null; key: NewKey | null; now: Date },
 ): NewAttempt => ({
   merchant_account_id: row.merchant_account_id,
   transaction_id: row.id,
   id: ctx.newId(),
   action,
   subject_id: subjectId,
-  payment_service_id: service.id,
+  payment_service_id: service?.id ?? null,
   amount,
   idempotency_key: key?.key ?? null,
   next_check_at: new Date(now.getTime() + nextCheckMs(0)),
   created_at: now,
 })
+
+/** Gift cards alone pay, and have: there is nobody to ask. */
+export const nobodyToAsk: Approved = {
+  result: 'approved',
+  amount: 0,
+  authorizationCode: null,
+  avs: null,
+  cvv: null,
+  schemeTransactionId: null,
+  providerReference: null,
+  rawCode: null,
+  rawDescription: null,
+}
 
 /** How an outcome reads where the action is over, or not yet. */
 export function resultOf(outcome: FollowUpOutcome): ActionResult {

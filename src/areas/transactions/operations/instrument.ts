@@ -1,16 +1,18 @@
 import { cardProblems, describeCard } from '../../../cards/describe.ts'
 import type { CardToCharge } from '../../../connectors/payment.ts'
 import { accountOf, type Context } from '../../../context.ts'
+import { speaksFor } from '../../../embed.ts'
 import type { Problem } from '../../../sourcing.ts'
 import type { Buyer } from '../../buyers/schema.ts'
 import { findStoredMethod } from '../../payment-methods/operations/cards.ts'
 import type { NewRedirect } from '../../payment-methods/schema.ts'
-import type { CardToPay, Payment, StoredToPay } from '../schema/create.ts'
+import type { CardToPay, MethodToPay, Payment, StoredToPay } from '../schema/create.ts'
 import type { TransactionPaymentMethod } from '../schema/transaction.ts'
 
 /** What pays. The number lives in `card` and nowhere else, for as long as the request does. */
 export interface Instrument {
-  type: 'pan' | 'redirect' | 'redirect_token'
+  /** Null where gift cards alone pay, as is the snapshot. */
+  type: 'pan' | 'redirect' | 'redirect_token' | null
   /** Of a stored method. */
   id: string | null
   buyerId: string | null
@@ -19,21 +21,35 @@ export interface Instrument {
   /** Of a redirect method that its buyer approved for good: who may charge it, and what the provider knows that by. */
   enrolment: { serviceId: string; reference: string } | null
   fingerprint: string | null
-  snapshot: TransactionPaymentMethod
+  snapshot: TransactionPaymentMethod | null
   /** Of an earlier payment with the stored card, for the issuer to connect them. */
   schemeTransactionId: string | null
   problems: Problem[]
 }
 
 export function instrumentOf(ctx: Context, { payment_method: method, store }: Payment): Promise<Instrument> {
+  if (method === null) return Promise.resolve(none)
   if (isRedirect(method)) return Promise.resolve(redirect(method))
   return method.method === 'card' ? newCard(ctx, method, store ?? false) : stored(ctx, method)
 }
 
-const isRedirect = (method: Payment['payment_method']): method is NewRedirect => 'currency' in method
+const isRedirect = (method: MethodToPay): method is NewRedirect => 'currency' in method
 
 /** What the provider of the payment must be able to do; of a stored method as long as nobody has looked, a card. */
-export const providerMethod = ({ payment_method: method }: Payment) => (isRedirect(method) ? method.method : 'card')
+export const providerMethod = ({ payment_method: method }: Payment) =>
+  method && isRedirect(method) ? method.method : 'card'
+
+const none: Instrument = {
+  type: null,
+  id: null,
+  buyerId: null,
+  card: null,
+  enrolment: null,
+  fingerprint: null,
+  snapshot: null,
+  schemeTransactionId: null,
+  problems: [],
+}
 
 const blank = {
   type: 'payment-method',
@@ -108,10 +124,12 @@ async function newCard(ctx: Context, method: CardToPay, store: boolean): Promise
 
 async function stored(ctx: Context, method: StoredToPay): Promise<Instrument> {
   const merchantAccountId = accountOf(ctx)
-  const [row, number] = await Promise.all([
+  const [found, number] = await Promise.all([
     findStoredMethod(ctx, method.id),
     ctx.vault.readCard({ merchantAccountId, id: method.id }),
   ])
+  // To a browser the methods of other buyers are not there.
+  const row = found && speaksFor(ctx.caller, found.buyer_id) ? found : undefined
   const isCard = row === undefined || row.method === 'card'
   const enrolment =
     row?.payment_service_id && row.enrolment ? { serviceId: row.payment_service_id, reference: row.enrolment } : null
@@ -172,7 +190,7 @@ export function instrumentProblems(
   { buyerId, problems }: Instrument,
   buyer: Buyer | undefined,
 ): Problem[] {
-  if (method.method !== 'id' || problems.length > 0 || !buyer || buyerId === buyer.id) return problems
+  if (method?.method !== 'id' || problems.length > 0 || !buyer || buyerId === buyer.id) return problems
   return [
     {
       pointer: '/payment_method/id',

@@ -9,7 +9,15 @@ import type { TransactionRow } from '../store/rows.ts'
 import { approvalProblems, type PlannedApproval } from './approval.ts'
 import type { Payer } from './buyer.ts'
 import type { Instrument } from './instrument.ts'
-import { rendering, renderDetailsFixed, renderMethod, renderService, renderSummaryFixed } from './render.ts'
+import type { PlannedGiftCards } from '../redemptions/operations/plan.ts'
+import {
+  rendering,
+  renderDetailsFixed,
+  renderMethod,
+  renderRedemptions,
+  renderService,
+  renderSummaryFixed,
+} from './render.ts'
 
 export function requestProblems(
   input: Payment,
@@ -20,7 +28,7 @@ export function requestProblems(
     merchant_initiated: input.merchant_initiated ?? false,
     is_subsequent_payment: input.is_subsequent_payment ?? false,
     store: input.store ?? false,
-    isStoredMethod: input.payment_method.method === 'id',
+    isStoredMethod: input.payment_method?.method === 'id',
   })
   if (input.intent === 'capture' && input.amount === 0) {
     problems.push({
@@ -48,7 +56,7 @@ export function requestProblems(
 
 /** A redirect method says itself where and in what it pays. */
 function redirectMethodProblems({ payment_method: method, currency, country, store }: Payment): Problem[] {
-  if (!('currency' in method)) return []
+  if (!method || !('currency' in method)) return []
   return [
     ...(method.currency === currency
       ? []
@@ -91,7 +99,7 @@ export function keptOptions(options: object | null | undefined): string | null |
 }
 
 export const countryOf = ({ country, payment_method: method }: Payment): string | null =>
-  country ?? ('country' in method ? method.country : null)
+  country ?? (method && 'country' in method ? method.country : null)
 
 export interface NewRowInput {
   id: string
@@ -103,30 +111,35 @@ export interface NewRowInput {
   methodId: string | null
   sessionId: string | null
   approval: PlannedApproval | undefined
+  giftCards: PlannedGiftCards
 }
 
 /** What it can be found by beside its own columns. */
 export function findingsOf({ snapshot }: Instrument, buyer: Payer): Findings {
   return {
-    payment_method_label: snapshot.label,
-    payment_method_scheme: snapshot.scheme,
-    payment_method_country: snapshot.country,
-    payment_method_bin: snapshot.details?.bin ?? null,
-    payment_method_fingerprint: snapshot.fingerprint,
+    payment_method_label: snapshot?.label ?? null,
+    payment_method_scheme: snapshot?.scheme ?? null,
+    payment_method_country: snapshot?.country ?? null,
+    payment_method_bin: snapshot?.details?.bin ?? null,
+    payment_method_fingerprint: snapshot?.fingerprint ?? null,
     buyer_email_address: buyer.contact.emailAddress?.toLowerCase() ?? null,
   }
 }
 
 /** The transaction before anybody was asked. Without a provider to ask it has failed already. */
 export function newRow(ctx: Context, { id, input, buyer, instrument, service, ...ids }: NewRowInput): TransactionRow {
-  const { methodId, sessionId, approval } = ids
+  const { methodId, sessionId, approval, giftCards } = ids
+  const { snapshot } = instrument
+  const { redemptions } = giftCards
+  // Without anybody to ask it is over before it began.
+  const isAsked = service !== undefined || snapshot === null
   const createdAt = timeOfId(id)
   const fixed = {
     currency: input.currency,
     amount: input.amount,
     country: countryOf(input),
     intent: input.intent ?? ('authorize' as const),
-    method: instrument.snapshot.method,
+    method: snapshot?.method ?? ('gift-card' as const),
     instrument_type: instrument.type,
   }
   const sourcing = {
@@ -139,9 +152,9 @@ export function newRow(ctx: Context, { id, input, buyer, instrument, service, ..
     id,
     ...fixed,
     ...sourcing,
-    status: service ? 'processing' : 'authorization_failed',
-    intent_outcome: service ? 'pending' : 'failed',
-    error_code: service ? null : 'all_attempts_skipped',
+    status: isAsked ? 'processing' : 'authorization_failed',
+    intent_outcome: isAsked ? 'pending' : 'failed',
+    error_code: isAsked ? null : 'all_attempts_skipped',
     authorized_amount: 0,
     captured_amount: 0,
     refunded_amount: 0,
@@ -152,7 +165,7 @@ export function newRow(ctx: Context, { id, input, buyer, instrument, service, ..
     checkout_session_id: sessionId,
     payment_service_id: service?.id ?? null,
     payment_service_transaction_id: null,
-    multi_tender: false,
+    multi_tender: redemptions.length > (snapshot ? 0 : 1),
     raw_response_code: null,
     raw_response_description: null,
     auth_response_code: null,
@@ -180,7 +193,7 @@ export function newRow(ctx: Context, { id, input, buyer, instrument, service, ..
       buyer: buyer.snapshot,
       shipping_details: buyer.shipping,
       checkout_session_id: sessionId,
-      gift_card_service: null,
+      gift_card_service: giftCards.service,
       reauthorized_from_transaction_id: null,
       reconciliation_id: reconciliationIdOf(id),
     }),
@@ -201,16 +214,23 @@ export function newRow(ctx: Context, { id, input, buyer, instrument, service, ..
       duty_amount: input.duty_amount ?? null,
       shipping_amount: input.shipping_amount ?? null,
     }),
-    payment_method: renderMethod({ ...instrument.snapshot, id: methodId }),
-    payment_service: service
-      ? renderService({
-          type: 'payment-service',
-          id: service.id,
-          display_name: service.displayName,
-          method: instrument.snapshot.method,
-          payment_service_definition_id: service.definitionId,
-        })
-      : null,
+    payment_method: snapshot && renderMethod({ ...snapshot, id: methodId }),
+    payment_service:
+      service && snapshot
+        ? renderService({
+            type: 'payment-service',
+            id: service.id,
+            display_name: service.displayName,
+            method: snapshot.method,
+            payment_service_definition_id: service.definitionId,
+          })
+        : null,
+    gift_card_redemptions:
+      redemptions.length === 0
+        ? null
+        : renderRedemptions(
+            redemptions.map((redemption) => ({ ...redemption, status: isAsked ? redemption.status : 'skipped' })),
+          ),
     rendering,
     version: 1,
     created_at: createdAt,

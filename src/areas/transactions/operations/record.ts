@@ -1,5 +1,7 @@
 import type { Context } from '../../../context.ts'
 import { ApiError } from '../../../errors.ts'
+import { KeyTaken } from '../../../idempotency/keys.ts'
+import { findKey, type NewKey, storeAnswer } from '../../../idempotency/store.ts'
 import { emit } from '../../../events/outbox.ts'
 import { gathering } from '../../../gathering.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
@@ -8,12 +10,13 @@ import { type AuditEntry, auditing } from '../../audit-logs/operations.ts'
 import { claimSession, type OpenedSession } from '../../checkout/operations/pay.ts'
 import { forgetNumber } from '../../payment-methods/operations/change.ts'
 import { insertStoring, type Storing } from '../../payment-methods/operations/store-with-payment.ts'
+import { countUses } from '../../gift-cards/operations/cards.ts'
+import { insertRedemptions, type RedemptionRow } from '../redemptions/store.ts'
 import { insertApproval } from '../store/approvals.ts'
-import { findKey, storeAnswer } from '../store/keys.ts'
-import { type Intention, type NewKey, recordPayments } from '../store/record.ts'
+import { type Intention, recordPayments } from '../store/record.ts'
+import type { TransactionRow } from '../store/rows.ts'
 import { insertTimeline } from '../store/transactions.ts'
 import type { PlannedApproval } from './approval.ts'
-import { KeyTaken } from './idempotency.ts'
 import { renderTransaction } from './render.ts'
 import { timelineEntry, transactionTarget } from './report.ts'
 
@@ -50,18 +53,27 @@ export async function recordIntent(
     storing,
     session,
     approval,
-  }: { storing: Storing | undefined; session: OpenedSession | undefined; approval: PlannedApproval | undefined },
+    redemptions,
+  }: {
+    storing: Storing | undefined
+    session: OpenedSession | undefined
+    approval: PlannedApproval | undefined
+    redemptions: readonly RedemptionRow[]
+  },
 ): Promise<'recorded' | 'key taken' | 'session used'> {
   const { attempt, key, transaction } = recording.intention
-  const isAlone = !storing && !session && !approval
+  const isAlone = !storing && !session && !approval && redemptions.length === 0
   if (!attempt || isAlone) {
-    const isRecorded = await (attempt ? record(ctx.db, ctx.accounts, recording) : recordFailed(ctx, recording))
+    const isRecorded = await (attempt
+      ? record(ctx.db, ctx.accounts, recording)
+      : recordFailed(ctx, recording, redemptions))
     return isRecorded ? 'recorded' : 'key taken'
   }
   try {
     await transact(ctx, async (ctx) => {
       if (storing) await insertStoring(ctx, storing)
       if (!(await record(ctx.db, ctx.accounts, recording))) throw new KeyTaken()
+      await recordRedemptions(ctx, transaction, redemptions)
       if (session && !(await claimSession(ctx, session, transaction.id))) throw new SessionUsed()
       if (approval) {
         const { id, merchant_account_id, created_at } = transaction
@@ -87,11 +99,36 @@ async function isKeyHeld(ctx: Context, key: NewKey | null): Promise<boolean> {
   return !!row && row.created_at >= key.forgotten_before
 }
 
+/** The gift cards that are to pay, and that the stored ones were used. */
+async function recordRedemptions(
+  ctx: Context,
+  { id, created_at, merchant_initiated }: TransactionRow,
+  redemptions: readonly RedemptionRow[],
+): Promise<void> {
+  if (redemptions.length === 0) return
+  await insertRedemptions(
+    ctx.db,
+    redemptions.map((redemption) => ({ ...redemption, transaction_id: id })),
+    created_at,
+  )
+  const used = redemptions.flatMap(({ gift_card_id }) => gift_card_id ?? [])
+  if (used.length > 0) await countUses(ctx, used, { at: created_at, isMerchants: merchant_initiated })
+}
+
 /** Nobody takes this payment: it is over before it began. */
-async function recordFailed(ctx: Context, recording: Recording): Promise<boolean> {
+async function recordFailed(
+  ctx: Context,
+  recording: Recording,
+  redemptions: readonly RedemptionRow[],
+): Promise<boolean> {
   const { transaction: row, key } = recording.intention
   return await transact(ctx, async (ctx) => {
     if (!(await record(ctx.db, ctx.accounts, recording))) return false
+    await recordRedemptions(
+      ctx,
+      row,
+      redemptions.map((redemption) => ({ ...redemption, status: 'skipped' })),
+    )
     await insertTimeline(ctx.db, row.merchant_account_id, [
       timelineEntry(ctx, row.id, 'transaction-updated-status', { to: row.status, error_code: row.error_code }),
     ])

@@ -9,6 +9,8 @@ import {
   TransactionPaymentService,
 } from '../schema/transaction.ts'
 import { type ShownAs, shownFields, shownFirst } from '../schema/shown.ts'
+import { GiftCardRedemption } from '../redemptions/schema.ts'
+import type { RedemptionRow } from '../redemptions/store.ts'
 import type { TransactionRow } from '../store/rows.ts'
 
 /**
@@ -21,6 +23,7 @@ const projectSummary = createProjection(SummaryFixed)
 const projectDetails = createProjection(DetailsFixed)
 const projectMethod = createProjection<TransactionPaymentMethod>(TransactionPaymentMethod)
 const projectThreeDSecure = createProjection<ThreeDSecureSummary>(ThreeDSecureSummary)
+const projectRedemption = createProjection<GiftCardRedemption>(GiftCardRedemption)
 const projectService = createProjection<TransactionPaymentService>(TransactionPaymentService)
 
 /** Without its braces, to be joined with the rest. */
@@ -39,6 +42,29 @@ export const renderThreeDSecure = ({ response_data: data, ...outcome }: ThreeDSe
     }),
   )
 export const renderService = (value: TransactionPaymentService) => JSON.stringify(projectService(value))
+
+/** As the rows say it. */
+export const renderRedemptions = (rows: readonly RedemptionRow[]) => JSON.stringify(rows.map(presentRedemption))
+
+const presentRedemption = (row: RedemptionRow): GiftCardRedemption =>
+  projectRedemption({
+    type: 'gift-card-redemption',
+    id: row.id,
+    status: row.status,
+    amount: row.amount,
+    refunded_amount: row.refunded_amount,
+    gift_card_service_redemption_id: row.gift_card_service_redemption_id,
+    error_code: row.error_code,
+    raw_error_code: row.raw_error_code,
+    raw_error_message: row.raw_error_message,
+    gift_card: {
+      type: 'gift-card',
+      id: row.gift_card_id,
+      bin: row.bin,
+      sub_bin: row.sub_bin,
+      last4: row.last4,
+    },
+  })
 
 /**
  * The stored text as it would be written today: from itself, and from the columns where they say the same. What comes out differs where the two
@@ -85,6 +111,7 @@ const inJson: Record<ShownAs, (value: never) => string> = {
   bare: String,
   text,
   json: (value: string | null) => value ?? 'null',
+  list: (value: string | null) => value ?? '[]',
   moment,
 }
 

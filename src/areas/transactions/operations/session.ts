@@ -6,13 +6,20 @@ import type { NewTransaction, Payment, SessionToPay } from '../schema/create.ts'
 
 /** A payment with the checkout session opened, if it is one with a session; or why it cannot be made. */
 export type Opened =
-  | { payment: Payment; session: OpenedSession | undefined; problems: Problem[]; refusal: undefined }
+  | { payment: Payment; session: OpenedSession | undefined; problems: SessionProblem[]; refusal: undefined }
   | { refusal: ApiError }
 
 export async function openPayment(ctx: Context, input: NewTransaction): Promise<Opened> {
-  const { payment_method: method } = input
-  if (method.method !== 'checkout-session') {
-    return { payment: { ...input, payment_method: method }, session: undefined, problems: [], refusal: undefined }
+  const method = input.payment_method ?? null
+  const { checkoutSessionId: claimed } = ctx.caller
+  if (method?.method !== 'checkout-session') {
+    const payment = { ...input, payment_method: method }
+    return claimed === null
+      ? { payment, session: undefined, problems: [], refusal: undefined }
+      : openClaimed(ctx, payment, claimed)
+  }
+  if (claimed !== null && method.id !== claimed) {
+    return { refusal: sessionConflict(`Must be ${claimed}, the checkout session of the token`) }
   }
   const session = await openSession(ctx, method.id)
   if (!session) return { refusal: notFound() }
@@ -26,18 +33,43 @@ export async function openPayment(ctx: Context, input: NewTransaction): Promise<
   }
 }
 
+/** Paid with something else, in the session that the token names. What is wrong with it is told with everything else that is. */
+async function openClaimed(ctx: Context, payment: Payment, id: string): Promise<Opened> {
+  const session = await openSession(ctx, id)
+  if (!session || session.isUsed) {
+    const message = session ? usedSession : 'There is no such checkout session, or it has expired'
+    return { payment, session: undefined, problems: [claimProblem(message)], refusal: undefined }
+  }
+  return {
+    payment: { ...filled(payment, payment.payment_method ?? {}, session), payment_method: payment.payment_method },
+    session,
+    problems: differences(payment, session),
+    refusal: undefined,
+  }
+}
+
+export const usedSession = 'The checkout session was used already, or changed while this payment was made'
+
+export type SessionProblem = Problem & { location?: 'header' }
+
+export const claimProblem = (message: string) => ({
+  location: 'header' as const,
+  pointer: 'Authorization',
+  type: 'value_error.conflict',
+  message: `${message}: make a new one, and sign its id into the token as checkout_session_id`,
+})
+
 export const sessionConflict = (message: string) => invalidBody('/payment_method/id', 'value_error.conflict', message)
 
 /** What the request leaves out, the session says. */
 function filled(
-  input: NewTransaction,
-  method: SessionToPay,
+  { payment_method: _method, ...input }: NewTransaction | Payment,
+  method: Pick<SessionToPay, 'buyer_id' | 'buyer_external_identifier'>,
   { values }: OpenedSession,
 ): Omit<Payment, 'payment_method'> {
-  const { payment_method: _method, ...rest } = input
   const named = [input, method].flatMap((of) => [of.buyer_id, of.buyer_external_identifier])
   return {
-    ...rest,
+    ...input,
     ...defined({
       country: input.country ?? values.country,
       intent: input.intent ?? values.intent,
@@ -72,7 +104,7 @@ function paysWith(instrument: SessionInstrument, method: SessionToPay): Payment[
 }
 
 /** The page that took the card showed the session's amount to the buyer. */
-function differences(input: NewTransaction, { values }: OpenedSession): Problem[] {
+function differences(input: Pick<Payment, 'amount' | 'currency'>, { values }: OpenedSession): Problem[] {
   return (['amount', 'currency'] as const)
     .filter((name) => values[name] !== null && values[name] !== input[name])
     .map((name) => ({

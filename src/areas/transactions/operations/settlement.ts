@@ -1,13 +1,14 @@
 import { nextCheckMs } from '../../../asking.ts'
-import type { Outcome, ThreeDSecureOutcome } from '../../../connectors/payment.ts'
-import type { EventName } from '../../../events/catalog.ts'
+import type { Outcome } from '../../../connectors/payment.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
 import type { TransactionPaymentMethod, TransactionPaymentService } from '../schema/transaction.ts'
-import { isUndecided, statusesBefore, statusEvents, type TransactionStatus } from '../rules.ts'
+import { giftCardAmount, mainAmount } from '../redemptions/rules.ts'
+import type { GiftCardRedemption } from '../redemptions/schema.ts'
+import { isRefused, isUndecided, statusesBefore, type TransactionStatus, transactionStatuses } from '../rules.ts'
 import type { AttemptRow, TimelineEntry, TransactionRow } from '../store/rows.ts'
-import type { Settlement } from '../store/settle.ts'
+import type { NextAttempt, Settlement } from '../store/settle.ts'
 import { renderMethod, renderService, renderThreeDSecure, renderTransaction } from './render.ts'
-import { newEvent, timelineEntry, transactionEvent } from './report.ts'
+import { eventsOf, plainErrors, timelineOf } from './settlement-report.ts'
 
 /** What became of a call, also where nobody had to be asked. */
 export type AuthorizationOutcome = Outcome | { result: 'canceled' | 'expired' | 'never_arrived' }
@@ -35,10 +36,14 @@ export function settlementOf(input: SettlementInput): Settlement {
   const approved = outcome.result === 'approved' ? outcome : undefined
   const refused = outcome.result === 'declined' || outcome.result === 'failed' ? outcome : undefined
   const errorCode = next ? null : (refused?.errorCode ?? plainErrors[outcome.result] ?? null)
-  const isFinal = attemptState === 'done' && !next
+  // Gift cards pay the rest: the payment is not decided by its main method alone.
+  const isPart = approved !== undefined && row.gift_card_redemptions !== null
+  const isSold = isPart && attempt.subject_id !== null
+  const isFinal = attemptState === 'done' && !next && !isPart
+  const isOver = isFinal && isRefused(status)
   const isReserved = status === 'capture_pending' || status === 'authorization_succeeded'
   const authorized = approved?.amount ?? (isReserved ? row.amount : 0)
-  const captured = status === 'capture_succeeded' ? authorized : 0
+  const captured = status === 'capture_succeeded' || isSold ? authorized : 0
   const isAuthorized = authorized > 0 || approved !== undefined
   const moves = status !== row.status
   if (moves && !statusesBefore(status).includes(row.status)) throw new Error(`${row.status} does not become ${status}`)
@@ -68,6 +73,7 @@ export function settlementOf(input: SettlementInput): Settlement {
     // Once: whoever has ended the review since then is right.
     pending_review: row.authorized_at ? row.pending_review : isAuthorized && row.anti_fraud_decision === 'review',
     three_d_secure: answered?.threeDSecure ? renderThreeDSecure(answered.threeDSecure) : row.three_d_secure,
+    gift_card_redemptions: isOver ? skipped(row.gift_card_redemptions) : row.gift_card_redemptions,
     ...(next && {
       payment_service_id: next.id,
       payment_service: renderService({
@@ -91,18 +97,22 @@ export function settlementOf(input: SettlementInput): Settlement {
       provider_reference: answered?.providerReference ?? null,
       next_check_at: attemptState === 'done' ? null : new Date(now.getTime() + waitMs(input)),
     },
-    nextAttempt: next
-      ? { id: input.newId(), payment_service_id: next.id, next_check_at: new Date(now.getTime() + nextCheckMs(0)) }
-      : null,
+    nextAttempt: isPart ? redeemAttempt(input) : next ? failover(input, next) : null,
     // A buyer may have been asked since the row was read: what ends the call ends the payment all the same.
-    before: isFinal && isUndecided(row.status) ? statusesBefore(status).filter(isUndecided) : [row.status],
+    before: isPart
+      ? transactionStatuses.filter(isUndecided)
+      : isFinal && isUndecided(row.status)
+        ? statusesBefore(status).filter(isUndecided)
+        : [row.status],
     after,
     instrument: {
+      held_amount: authorized,
       capture_limit: authorized,
       capturing_amount: status === 'capture_pending' ? row.amount : 0,
       captured_amount: captured,
-      capturable: status === 'authorization_succeeded' && authorized > 0,
+      capturable: (status === 'authorization_succeeded' || (isPart && !isSold)) && authorized > 0,
     },
+    skipsGiftCards: isOver && row.gift_card_redemptions !== null,
     capture,
     method:
       input.storedMethodId && isFinal
@@ -110,14 +120,34 @@ export function settlementOf(input: SettlementInput): Settlement {
         : null,
     timeline: timelineOf(input, after, moves, capture),
     events: eventsOf(after, moves, capture),
-    answer: key && !next ? { ...key, status: 201, body: renderTransaction(after) } : null,
+    answer: key && !next && !isPart ? { ...key, status: 201, body: renderTransaction(after) } : null,
   }
 }
 
-const plainErrors: Partial<Record<AuthorizationOutcome['result'], string>> = {
-  canceled: 'canceled',
-  expired: 'incomplete_buyer_approval',
-  never_arrived: 'service_network_error',
+export const nextCall = (now: Date) => new Date(now.getTime() + nextCheckMs(0))
+
+const failover = ({ row, attempt, newId, now }: SettlementInput, next: UsableService): NextAttempt => ({
+  id: newId(),
+  action: 'authorize',
+  subject_id: attempt.subject_id,
+  payment_service_id: next.id,
+  amount: mainAmount(row),
+  next_check_at: nextCall(now),
+})
+
+const redeemAttempt = ({ row, newId, now }: SettlementInput): NextAttempt => ({
+  id: newId(),
+  action: 'redeem',
+  subject_id: null,
+  payment_service_id: null,
+  amount: giftCardAmount(row),
+  next_check_at: nextCall(now),
+})
+
+function skipped(text: string | null): string | null {
+  if (text === null) return null
+  const redemptions = JSON.parse(text) as GiftCardRedemption[]
+  return JSON.stringify(redemptions.map((redemption) => ({ ...redemption, status: 'skipped' })))
 }
 
 interface Decision {
@@ -131,10 +161,13 @@ function decide({ row, outcome, next }: SettlementInput): Decision {
     return { status: row.status, attemptState: 'done', result: outcome.result === 'declined' ? 'declined' : 'failed' }
   }
   // The authorization stands; only the charge that was to follow it did not happen.
-  const stands = row.status === 'capture_pending' || ('isAuthorized' in outcome && outcome.isAuthorized)
+  const stands =
+    row.gift_card_redemptions === null &&
+    (row.status === 'capture_pending' || ('isAuthorized' in outcome && outcome.isAuthorized))
   const refusal = stands ? 'authorization_succeeded' : undefined
   switch (outcome.result) {
     case 'approved':
+      if (row.gift_card_redemptions !== null) return { status: 'processing', attemptState: 'done', result: 'approved' }
       return {
         status: row.intent === 'capture' ? 'capture_succeeded' : 'authorization_succeeded',
         attemptState: 'done',
@@ -147,8 +180,10 @@ function decide({ row, outcome, next }: SettlementInput): Decision {
     case 'expired':
     case 'never_arrived':
       return { status: refusal ?? 'authorization_failed', attemptState: 'done', result: 'failed' }
-    case 'pending':
-      return { status: outcome.isAuthorized ? 'capture_pending' : row.status, attemptState: 'pending', result: null }
+    case 'pending': {
+      const isReservedNow = outcome.isAuthorized && row.gift_card_redemptions === null
+      return { status: isReservedNow ? 'capture_pending' : row.status, attemptState: 'pending', result: null }
+    }
     case 'redirect':
       return { status: 'buyer_approval_pending', attemptState: 'pending', result: null }
     case 'unknown':
@@ -193,94 +228,4 @@ function captureOf({ row, attempt, outcome, now }: SettlementInput, after: Trans
     status: refused?.result ?? ('failed' as const),
     error_code: refused?.errorCode ?? 'service_network_error',
   }
-}
-
-function timelineOf(
-  { row, attempt, outcome, newId, rejected }: SettlementInput,
-  after: TransactionRow,
-  moves: boolean,
-  capture: ReturnType<typeof captureOf>,
-) {
-  const codes = {
-    status: outcome.result,
-    payment_service_id: row.payment_service_id,
-    attempt_id: attempt.id,
-    error_code: 'errorCode' in outcome ? outcome.errorCode : (plainErrors[outcome.result] ?? null),
-    raw_response_code: 'rawCode' in outcome ? outcome.rawCode : null,
-    raw_response_description: 'rawDescription' in outcome ? outcome.rawDescription : null,
-  }
-  const isOnlyCapture = capture?.status === 'declined' || capture?.status === 'failed'
-  const name = isOnlyCapture ? `${prefix}-capture-${capture.status}` : responseNames[outcome.result]?.[row.intent]
-  const authentication =
-    after.three_d_secure !== row.three_d_secure && 'threeDSecure' in outcome ? outcome.threeDSecure : undefined
-  return [
-    ...(authentication
-      ? [
-          timelineEntry({ newId }, row.id, authenticationName(authentication), {
-            ...authentication,
-            response_data: undefined,
-          }),
-        ]
-      : []),
-    ...(rejected ?? (name ? [timelineEntry({ newId }, row.id, name, codes)] : [])),
-    ...(moves
-      ? [timelineEntry({ newId }, row.id, 'transaction-updated-status', { from: row.status, to: after.status })]
-      : []),
-  ]
-}
-
-const authenticationName = ({ status }: ThreeDSecureOutcome) => authenticationNames[status ?? 'asked']
-const authenticationNames = {
-  asked: 'three-d-secure-authentication-request',
-  complete: 'three-d-secure-success',
-  declined: 'three-d-secure-result-request',
-  cancelled: 'three-d-secure-result-request',
-  error: 'three-d-secure-request-error',
-  setup_error: 'three-d-secure-request-error',
-}
-
-const same = (name: string) => ({ authorize: name, capture: name })
-const prefix = 'payment-connector-response-transaction'
-const responseNames: Partial<Record<AuthorizationOutcome['result'], { authorize: string; capture: string }>> = {
-  approved: { authorize: `${prefix}-authorization-succeeded`, capture: `${prefix}-capture-succeeded` },
-  declined: same(`${prefix}-declined`),
-  failed: same(`${prefix}-authorization-failed`),
-  never_arrived: same(`${prefix}-authorization-failed`),
-  canceled: same(`${prefix}-cancel-succeeded`),
-  expired: same(`${prefix}-authorization-failed`),
-}
-
-function eventsOf(after: TransactionRow, moves: boolean, capture: ReturnType<typeof captureOf>) {
-  if (!moves) return []
-  const isRefused = capture?.status === 'declined' || capture?.status === 'failed'
-  const name = isRefused ? 'transaction.capture-failed' : statusEvents[after.status]
-  const captureName: EventName | undefined = capture ? `capture.${capture.status}` : undefined
-  return [
-    ...(name ? [transactionEvent(name, after)] : []),
-    ...(capture && captureName
-      ? [
-          newEvent(after.id, captureName, {
-            type: 'capture',
-            id: capture.id,
-            merchant_account_id: after.merchant_account_id,
-            transaction_id: after.id,
-            xid: after.payment_service_transaction_id,
-            currency: after.currency,
-            amount: capture.amount,
-            status: capture.status,
-            final: true,
-            external_identifier: null,
-            error_code: capture.error_code,
-            iso_response_code: null,
-            raw_response_code: after.raw_response_code,
-            raw_response_description: after.raw_response_description,
-            transaction_external_identifier: after.external_identifier,
-            cart_items: null,
-            captured_at: capture.captured_at?.toISOString() ?? null,
-            created_at: after.updated_at.toISOString(),
-            updated_at: after.updated_at.toISOString(),
-          }),
-        ]
-      : []),
-  ]
 }

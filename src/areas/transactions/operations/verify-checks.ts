@@ -16,8 +16,11 @@ const total = <Item>(items: readonly Item[], amountOf: (item: Item) => number) =
 const isOpen = ({ state }: WholeAttempt) => state !== 'done'
 
 /** Totals against their parts. */
-export function checkAmounts({ same, holds }: Checks, { row, instruments, captures, refunds }: WholeTransaction): void {
+export function checkAmounts({ same, holds }: Checks, whole: WholeTransaction): void {
+  const { row, instruments, captures, refunds } = whole
   holds('instruments', instruments.length > 0, 'at least 1', instruments.length)
+  // While everything is being given back, its parts are on their way.
+  if (isBeingReversed(whole)) return
   for (const name of ['authorized_amount', 'captured_amount', 'refunded_amount'] as const) {
     same(
       name,
@@ -34,15 +37,6 @@ export function checkAmounts({ same, holds }: Checks, { row, instruments, captur
       )
     same(`${at}refunded_amount`, refunded('succeeded'), instrument.refunded_amount)
     same(`${at}refunding_amount`, refunded('processing'), instrument.refunding_amount)
-    if (instrument.kind === 'payment-method') {
-      const captured = (status: string) =>
-        total(
-          captures.filter((capture) => capture.status === status),
-          ({ amount }) => amount,
-        )
-      same(`${at}captured_amount`, captured('succeeded'), instrument.captured_amount)
-      same(`${at}capturing_amount`, captured('pending'), instrument.capturing_amount)
-    }
     const promised = instrument.captured_amount + instrument.capturing_amount
     const limit = instrument.capture_limit
     holds(`${at}capture_limit`, promised <= limit, `at least ${promised}`, limit)
@@ -52,9 +46,37 @@ export function checkAmounts({ same, holds }: Checks, { row, instruments, captur
     const taken = instrument.captured_amount
     holds(`${at}refunds`, given <= taken, `at most ${taken}`, given)
   }
+  checkCaptures({ same, holds }, whole)
   for (const { id, currency } of captures) same(`capture ${id} currency`, row.currency, currency)
   for (const { id, currency } of refunds) same(`refund ${id} currency`, row.currency, currency)
 }
+
+/** What was captured against the captures: each is of all instruments together. */
+function checkCaptures({ same }: Checks, { row, instruments, captures }: WholeTransaction): void {
+  // Sold at once, and gift cards are still to pay: there is no capture before all have.
+  if (row.status === 'processing' && captures.length === 0) return
+  const captured = (status: string) =>
+    total(
+      captures.filter((capture) => capture.status === status),
+      ({ amount }) => amount,
+    )
+  same(
+    'captured by captures',
+    captured('succeeded'),
+    total(instruments, ({ captured_amount }) => captured_amount),
+  )
+  same(
+    'capturing by captures',
+    captured('pending'),
+    total(instruments, ({ capturing_amount }) => capturing_amount),
+  )
+}
+
+const isBeingReversed = ({ attempts }: WholeTransaction) =>
+  attempts.some((attempt) => attempt.action === 'reverse' && isOpen(attempt))
+
+/** The main method has paid its part, and gift cards are paying theirs. */
+const isPartlyPaid = ({ row, redemptions }: WholeTransaction) => row.status === 'processing' && redemptions.length > 0
 
 interface Shape {
   authorized: boolean
@@ -77,7 +99,10 @@ const shapes: Record<TransactionStatus, Shape> = {
 }
 
 /** The status against the amounts and moments. */
-export function checkStatus({ same, holds }: Checks, { row, instruments }: WholeTransaction): void {
+export function checkStatus({ same, holds }: Checks, whole: WholeTransaction): void {
+  const { row, instruments } = whole
+  same('intent_outcome when processing', row.status === 'processing' && row.intent_outcome !== 'pending', false)
+  if (isPartlyPaid(whole) || isBeingReversed(whole)) return
   const { authorized, captured, outcome, capturable } = shapes[row.status]
   const when = `when ${row.status}`
   // A card can be checked with an amount of 0.
@@ -105,15 +130,18 @@ export function checkStatus({ same, holds }: Checks, { row, instruments }: Whole
 }
 
 /** Where a transaction may be while a call is open. A refund changes no status. */
-const statusesWhile: Record<Exclude<Action, 'refund'>, readonly TransactionStatus[]> = {
+const statusesWhile: Record<Exclude<Action, 'refund' | 'gift-card-refund'>, readonly TransactionStatus[]> = {
   authorize: ['processing', 'buyer_approval_pending', 'capture_pending'],
-  capture: ['capture_pending'],
+  // While processing: the charge that ends a payment with gift cards.
+  capture: ['capture_pending', 'processing'],
   void: ['authorization_void_pending'],
+  redeem: ['processing'],
+  reverse: ['processing', 'authorization_void_pending'],
 }
 const actionsOf: Partial<Record<TransactionStatus, readonly Action[]>> = {
-  processing: ['authorize'],
+  processing: ['authorize', 'redeem', 'capture', 'reverse'],
   capture_pending: ['authorize', 'capture'],
-  authorization_void_pending: ['void'],
+  authorization_void_pending: ['void', 'reverse'],
 }
 
 /** What is under way against the calls that are open. */
@@ -121,7 +149,7 @@ export function checkAttempts({ same, holds }: Checks, { row, captures, refunds,
   const open = attempts.filter(isOpen)
   for (const { id, action, subject_id: subject } of open) {
     const what = `open attempt ${id} (${action})`
-    if (action === 'refund') {
+    if (action === 'refund' || action === 'gift-card-refund') {
       same(`${what}: refund`, 'processing', refunds.find((refund) => refund.id === subject)?.status ?? null)
       continue
     }
@@ -158,32 +186,4 @@ export function checkLines({ same }: Checks, { row, refunds, lines }: WholeTrans
       refund.settled_amount,
     )
   }
-}
-
-/** Our books against those of the sandbox's processor. While a call is open it may know more than we do. */
-export function checkSandbox({ same, holds }: Checks, { row, attempts }: WholeTransaction): void {
-  const asked = attempts.filter(({ is_sandbox }) => is_sandbox)
-  if (asked.length === 0 || asked.some(isOpen)) return
-  for (const { id, action, amount, result, operation, payment } of asked) {
-    const what = `sandbox operation ${id} (${action})`
-    const found = operation && (operation.result ?? operation.kind)
-    if (result === 'approved') {
-      same(what, 'approved', found)
-      same(`${what} amount`, amount, operation?.amount ?? null)
-    } else {
-      const isCanceled = payment?.state === 'canceled'
-      holds(what, found !== 'approved' && (!operation?.is_due || isCanceled), 'not approved', found)
-    }
-  }
-  const payments = asked.flatMap(({ payment }) => payment ?? [])
-  for (const { currency } of payments) same('sandbox currency', row.currency, currency)
-  for (const name of ['authorized', 'captured', 'refunded'] as const) {
-    same(
-      `sandbox ${name}`,
-      row[`${name}_amount`],
-      total(payments, (payment) => payment[name]),
-    )
-  }
-  const isVoided = payments.some(({ state }) => state === 'voided')
-  same('sandbox voided', row.status === 'authorization_voided', isVoided)
 }

@@ -3,7 +3,8 @@ import type { WholeTransaction } from '../store/verify.ts'
 import type { Checks } from './verify-checks.ts'
 
 /** What a transaction is found by against what it says. Pure. */
-export function checkFindings({ holds }: Checks, { row, facts, state, metadata }: WholeTransaction): void {
+export function checkFindings({ holds }: Checks, whole: WholeTransaction): void {
+  const { row, redemptions, facts, state, metadata, giftCards } = whole
   let method: TransactionPaymentMethod | null
   let buyer: TransactionBuyer | null
   try {
@@ -35,6 +36,7 @@ export function checkFindings({ holds }: Checks, { row, facts, state, metadata }
       payment_source: row.payment_source,
       merchant_initiated: row.merchant_initiated,
       is_subsequent_payment: row.is_subsequent_payment,
+      has_gift_card_redemptions: redemptions.length > 0,
       method: row.method,
       payment_method_id: row.payment_method_id,
       payment_method_label: method?.label ?? null,
@@ -66,10 +68,24 @@ export function checkFindings({ holds }: Checks, { row, facts, state, metadata }
     },
     state && { ...state, updated_at: new Date(state.updated_at).getTime() },
   )
-  const pairs = Object.entries(JSON.parse(row.metadata ?? '{}') as Record<string, string>).map(pairText)
-  const listed = metadata.map(({ name, value }) => pairText([name, value]))
-  const isSame = pairs.length === listed.length && pairs.every((pair) => listed.includes(pair))
-  holds('found by metadata', isSame, 'what the transaction says', 'other')
+  const comparePairs = (
+    what: string,
+    expected: readonly (readonly [string, string])[],
+    found: readonly { name: string; value: string }[],
+  ) => {
+    const pairs = new Set(expected.map(pairText))
+    const isSame = pairs.size === found.length && found.every(({ name, value }) => pairs.has(pairText([name, value])))
+    holds(`found by ${what}`, isSame, 'what the transaction says', 'other')
+  }
+  comparePairs('metadata', Object.entries(JSON.parse(row.metadata ?? '{}') as Record<string, string>), metadata)
+  comparePairs(
+    'gift cards',
+    redemptions.flatMap(({ gift_card_id, last4 }) => [
+      ...(gift_card_id === null ? [] : [['id', gift_card_id] as const]),
+      ['last4', last4] as const,
+    ]),
+    giftCards,
+  )
 }
 
 const pairText = (pair: readonly [string, string]) => JSON.stringify(pair)

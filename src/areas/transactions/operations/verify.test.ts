@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { useApi } from '../../../../test/api.ts'
 import { cardOf, makePayments, makeService, testCards } from '../../../../test/every-state.ts'
+import { redeem } from '../../../../test/redemptions.ts'
 import { afterDays } from '../../../../test/statements.ts'
-import { createConnectors } from '../../../connectors/registry.ts'
+import { createConnectors, createGiftCards } from '../../../connectors/registry.ts'
 import { createLog } from '../../../platform/log.ts'
 import { connect, type Database } from '../../../platform/postgres.ts'
 import { resolveDue } from './resolve.ts'
@@ -34,8 +35,18 @@ async function statuses() {
 async function resolveAt(minutes: number) {
   const now = () => new Date(Date.now() + minutes * 60_000)
   const connectors = createConnectors({ environment: 'sandbox', db: worker, now })
+  const giftCards = createGiftCards({ environment: 'sandbox', db: worker, now })
   const log = createLog({ level: 'silent', process: 'test' })
-  const ctx = { db: worker, vault: api.vault.client(), connectors, now, newId, accounts: 'all' as const, log }
+  const ctx = {
+    db: worker,
+    vault: api.vault.client(),
+    connectors,
+    giftCards,
+    now,
+    newId,
+    accounts: 'all' as const,
+    log,
+  }
   await resolveDue(ctx, new AbortController().signal)
 }
 
@@ -128,7 +139,7 @@ const setFound = (table: string, column: string, value: string) => ({
   // The update of nothing makes the trigger copy the state again.
   plant: `update ${table} set ${column} = ${value} where id = $1`,
   undo: `with again as (update transactions set version = version where id = $1)
-    update transaction_facts set amount = 1299, currency = 'EUR', payment_method_scheme = 'visa' where id = $1`,
+    update transaction_facts set amount = 1299, currency = 'EUR', payment_method_scheme = 'visa', has_gift_card_redemptions = false where id = $1`,
 })
 const ofCall = `where reference in (select id::text from attempts where transaction_id = $1)`
 const ofPayment = `where id in (select payment_id from sandbox_card_operations ${ofCall})`
@@ -166,6 +177,19 @@ const plants: Plant[] = [
     difference: { what: 'found by metadata' },
   },
   {
+    what: 'a payment that is found as one with gift cards',
+    in: 'authorized',
+    ...setFound('transaction_facts', 'has_gift_card_redemptions', 'true'),
+    difference: { what: 'found by has_gift_card_redemptions' },
+  },
+  {
+    what: 'a gift card that the payment has not',
+    in: 'authorized',
+    plant: `insert into transaction_gift_cards select merchant_account_id, 'last4', '1111', id from transactions where id = $1`,
+    undo: `delete from transaction_gift_cards where id = $1`,
+    difference: { what: 'found by gift cards' },
+  },
+  {
     what: 'an authorized total that is not the sum',
     in: 'authorized',
     ...set('authorized_amount', '1300', '1299'),
@@ -187,13 +211,13 @@ const plants: Plant[] = [
     what: 'a captured amount without captures',
     in: 'captured a part',
     ...setPart('captures', 'amount', '499', '500'),
-    difference: { what: 'instrument 0 captured_amount', expected: 499, found: 500 },
+    difference: { what: 'captured by captures', expected: 499, found: 500 },
   },
   {
     what: 'an amount that is promised to no capture',
     in: 'authorized',
     ...setPart('transaction_instruments', 'capturing_amount', '5', '0'),
-    difference: { what: 'instrument 0 capturing_amount', expected: 0, found: 5 },
+    difference: { what: 'capturing by captures', expected: 0, found: 5 },
   },
   {
     what: 'a refund that is not in the refunded amount',
@@ -475,6 +499,24 @@ describe('each kind of difference is reported:', () => {
     expect(found).toEqual([expect.objectContaining({ id, what: 'instruments', expected: 'at least 1', found: 0 })])
     await expectNothing()
   })
+})
+
+test('gift cards that a payment has and is not found by are reported', async () => {
+  const id = ids['declined'] ?? ''
+  const findings = async () => (await verify()).found.filter(({ what }) => what.startsWith('found by'))
+  const card = newId()
+  await redeem(query, id, [
+    { gift_card_id: card, last4: '1111', status: 'failed' },
+    { gift_card_id: null, last4: '1111', status: 'skipped' },
+  ])
+  expect(await findings()).toEqual([])
+  await query('update transaction_facts set has_gift_card_redemptions = false where id = $1', [id])
+  expect(await findings()).toMatchObject([{ id, what: 'found by has_gift_card_redemptions' }])
+  await query('update transaction_facts set has_gift_card_redemptions = true where id = $1', [id])
+  await query(`update transaction_gift_cards set value = $2 where id = $1 and name = 'id'`, [id, newId()])
+  expect(await findings()).toMatchObject([{ id, what: 'found by gift cards' }])
+  await query(`delete from transaction_gift_cards where id = $1 and name = 'id'`, [id])
+  expect(await findings()).toMatchObject([{ id, what: 'found by gift cards' }])
 })
 
 test('a charge that is refused after its answer agrees with the provider', async () => {

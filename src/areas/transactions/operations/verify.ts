@@ -1,15 +1,14 @@
 import type { Context } from '../../../context.ts'
 import { transact } from '../../../platform/postgres.ts'
-import { findStrangeOperations, type Place, readWholeTransactions, type WholeTransaction } from '../store/verify.ts'
 import {
-  type Checks,
-  checkAmounts,
-  checkAttempts,
-  checkLines,
-  checkSandbox,
-  checkStatus,
-  type Value,
-} from './verify-checks.ts'
+  findStrangeOperations,
+  findWrongBalances,
+  type Place,
+  readWholeTransactions,
+  type WholeTransaction,
+} from '../store/verify.ts'
+import { type Checks, checkAmounts, checkAttempts, checkLines, checkStatus, type Value } from './verify-checks.ts'
+import { checkGiftCards, checkSandbox } from './verify-sandbox.ts'
 import { checkFindings } from './verify-findings.ts'
 import { checkText } from './verify-text.ts'
 
@@ -65,6 +64,7 @@ export async function verifyTransactions(
       checkText(checks, whole.row)
       checkFindings(checks, whole)
       checkSandbox(checks, whole)
+      checkGiftCards(checks, whole)
     }
     result.transactions += found.length
     after = found.at(-1)?.row
@@ -75,6 +75,10 @@ export async function verifyTransactions(
   for (const { merchant_account_id, reference, kind, amount } of strange) {
     const { same } = checksOf(merchant_account_id, reference)
     same('sandbox operation', 'an attempt of ours', `a ${kind} of ${amount}`)
+  }
+  const wrong = await transact(ctx, ({ db, accounts }) => findWrongBalances(db, accounts, mostStrange))
+  for (const { merchant_account_id, fingerprint, expected, balance } of wrong) {
+    checksOf(merchant_account_id, fingerprint).same('sandbox gift card balance', expected, balance)
   }
   return result
 }

@@ -1,16 +1,18 @@
 import type { Context } from '../../../context.ts'
 import { notFound } from '../../../errors.ts'
 import { emit } from '../../../events/outbox.ts'
+import { holdKey, onceByKey } from '../../../idempotency/keys.ts'
+import { type KeyRow, type NewKey, storeAnswer } from '../../../idempotency/store.ts'
 import { failpoint } from '../../../platform/failpoint.ts'
 import { transact } from '../../../platform/postgres.ts'
 import { Rendered } from '../../../rendered.ts'
 import { audit } from '../../audit-logs/operations.ts'
 import { ask } from '../../payment-services/operations/ask.ts'
 import type { UsableService } from '../../payment-services/operations/routing.ts'
+import { reversePayment } from '../redemptions/operations/reverse.ts'
+import { givingBack, type Step } from '../redemptions/operations/step.ts'
 import { statusEvents } from '../rules.ts'
 import { insertAttempt } from '../store/attempts.ts'
-import { type KeyRow, storeAnswer } from '../store/keys.ts'
-import type { NewKey } from '../store/record.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
 import { closeInstrument, insertTimeline, lockTransaction, moveTransaction } from '../store/transactions.ts'
 import { auditedAs } from './capture.ts'
@@ -19,10 +21,9 @@ import {
   callOf,
   closeFollowUp,
   type FollowUpOutcome,
-  holdKey,
   newAttempt,
   lockOwner,
-  onceByKey,
+  nobodyToAsk,
   providerOf,
   resultOf,
   type System,
@@ -50,9 +51,13 @@ export async function voidTransaction(
   return onceByKey(ctx, idempotencyKey, { id }, finish, async (key) => {
     const begun = await beginVoid(ctx, id, service, key)
     await failpoint('void: intent recorded')
-    const outcome = await ask(ctx, begun.service, (connector, signal) => connector.void(callOf(begun, signal)))
+    const { service: provider } = begun
+    const outcome = provider
+      ? await ask(ctx, provider, (connector, signal) => connector.void(callOf({ ...begun, service: provider }, signal)))
+      : nobodyToAsk
     await failpoint('void: provider answered')
-    const renderRow = (row: TransactionRow) => render(row, resultOf(outcome))
+    const renderRow = (row: TransactionRow) =>
+      render(row, row.gift_card_redemptions === null ? resultOf(outcome) : finished(row))
     const row = await orStillOpen(ctx, begun.row, () =>
       settleVoid(ctx, { ...begun.attempt, checks: 0 }, outcome, key && { key, render: renderRow }),
     )
@@ -75,22 +80,30 @@ async function beginVoid(
   id: string,
   service: UsableService | undefined,
   key: NewKey | null,
-): Promise<Begun> {
+): Promise<Omit<Begun, 'service'> & { service: UsableService | undefined }> {
   return await transact(ctx, async (ctx) => {
     const now = ctx.now()
     const found = await lockTransaction(ctx.db, ctx.accounts, id)
     if (!found) throw notFound()
     const { row, instrument } = found
     await holdKey(ctx, key, { merchantAccountId: row.merchant_account_id, transactionId: id, resourceId: null })
-    if (!service || row.authorized_amount === 0 || instrument.captured_amount > 0 || !instrument.capturable) {
-      throw wrongState(cannotVoid(row))
-    }
-    if (!service.connector.definition.supported_features.void) {
+    const isAlone = instrument.amount === 0 && row.gift_card_redemptions !== null
+    const isHeld = isAlone
+      ? row.captured_amount === 0
+      : service && instrument.capturable && instrument.captured_amount === 0
+    if (!isHeld || row.authorized_amount === 0) throw wrongState(cannotVoid(row))
+    if (service && !service.connector.definition.supported_features.void) {
       throw unsupported('transaction_id', 'The provider cannot void; capture and refund instead')
     }
     const moved = await moveTransaction(ctx.db, ctx.accounts, id, 'authorization_void_pending', now)
     if (!moved) throw wrongState(cannotVoid(row))
-    const attempt = newAttempt(ctx, row, 'void', { service, amount: row.authorized_amount, subjectId: null, key, now })
+    const attempt = newAttempt(ctx, row, 'void', {
+      service,
+      amount: instrument.authorized_amount,
+      subjectId: null,
+      key,
+      now,
+    })
     await insertAttempt(ctx.db, attempt)
     await audit(ctx, 'voided', auditedAs(row))
     await failpoint('void: intent not yet committed')
@@ -110,13 +123,20 @@ export async function settleVoid(
   outcome: FollowUpOutcome,
   answer: { key: Pick<NewKey, 'operation' | 'key'>; render: (row: TransactionRow) => string } | null,
 ): Promise<TransactionRow> {
-  return await transact({ ...system, accounts: [attempt.merchant_account_id] }, async (ctx) => {
+  const voided = await transact({ ...system, accounts: [attempt.merchant_account_id] }, async (ctx): Promise<Step> => {
     const id = attempt.transaction_id
     const now = ctx.now()
     let row: TransactionRow | undefined = await lockOwner(ctx, id)
     const isOurs = await closeFollowUp(ctx, attempt, outcome)
+    await failpoint('void: outcome not yet committed')
+    const result = resultOf(outcome)
+    if (isOurs && result.status === 'succeeded' && row.gift_card_redemptions !== null) {
+      await closeInstrument(ctx.db, ctx.accounts, id)
+      const next = givingBack(ctx, row, 0)
+      await insertAttempt(ctx.db, { ...next, ...owned(row), idempotency_key: answer?.key.key ?? null, created_at: now })
+      return { row, next }
+    }
     if (isOurs) {
-      const result = resultOf(outcome)
       if (result.status !== 'pending') {
         const isVoided = result.status === 'succeeded'
         if (isVoided) await closeInstrument(ctx.db, ctx.accounts, id)
@@ -141,7 +161,23 @@ export async function settleVoid(
       })
     }
     if (answer) await storeAnswer(ctx.db, ctx.accounts, answer.key, { status: 200, body: answer.render(row) })
-    await failpoint('void: outcome not yet committed')
-    return row
+    return { row, next: null }
   })
+  if (!voided.next) return voided.row
+  // The gift cards get theirs back after the main method has said yes; until then nothing is voided.
+  const row = await reversePayment(system, voided.row, { ...voided.next, checks: 0 }, null)
+  await failpoint('void: answer not yet kept')
+  if (answer && row.status === 'authorization_voided') await keepAnswer(system, row, answer)
+  return row
 }
+
+const owned = ({ merchant_account_id, id }: TransactionRow) => ({ merchant_account_id, transaction_id: id })
+
+const keepAnswer = (
+  system: System,
+  row: TransactionRow,
+  { key, render }: { key: Pick<NewKey, 'operation' | 'key'>; render: (row: TransactionRow) => string },
+) =>
+  transact({ ...system, accounts: [row.merchant_account_id] }, (ctx) =>
+    storeAnswer(ctx.db, ctx.accounts, key, { status: 200, body: render(row) }),
+  )

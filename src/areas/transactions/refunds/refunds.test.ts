@@ -113,3 +113,18 @@ test('refunds are listed newest first, and found both ways, under their own tran
   expect((await api.request('GET', `/refunds/${newId()}`)).status).toBe(404)
   expect((await api.request('GET', `/transactions/${newId()}/refunds`)).status).toBe(404)
 })
+
+test('a request for all that died is answered with its own refunds, also when its key was used for another before', async () => {
+  const path = await captured()
+  const key = { 'Idempotency-Key': `both-${idOf(path)}` }
+  const part = await act<Refund>(`${path}/refunds`, { amount: 300 }, key)
+  expect(part.status).toBe(201)
+  const all = await act<{ items: Refund[] }>(`${path}/refunds/all`, {}, key)
+  expect(all.body.items.map(({ amount }) => amount)).toEqual([999])
+  // As if it had died before its answer was kept.
+  await api.database.query(
+    "update idempotency_keys set status = null, body = null, lease_until = now() - interval '1 second' where operation = 'refundAll' and key = $1",
+    [key['Idempotency-Key']],
+  )
+  expect((await act(`${path}/refunds/all`, {}, key)).body).toEqual(all.body)
+})

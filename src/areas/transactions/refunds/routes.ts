@@ -1,6 +1,7 @@
 import { route } from '../../../http/route.ts'
 import { TransactionPath } from '../schema/transaction.ts'
-import { createRefund, getRefund, listRefunds, refundAll } from './operations.ts'
+import { getRefund, listRefunds } from './operations/read.ts'
+import { createRefund, refundAll } from './operations/refund.ts'
 import { NewRefund, Refund, RefundAll, RefundPath, Refunds, TransactionRefundPath } from './schema.ts'
 
 const given = { transaction_id: { intent: 'capture' } }

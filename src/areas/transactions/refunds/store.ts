@@ -8,6 +8,8 @@ export interface RefundRow {
   transaction_id: string
   id: string
   instrument: number
+  /** Null: the main method. */
+  gift_card_redemption_id: string | null
   amount: number
   currency: string
   status: RefundStatus
@@ -29,7 +31,7 @@ export interface RefundRow {
 }
 
 const columns = sql`
-  merchant_account_id, transaction_id, id, instrument, amount, currency, status, reason, external_identifier, payment_service_refund_id, error_code,
+  merchant_account_id, transaction_id, id, instrument, gift_card_redemption_id, amount, currency, status, reason, external_identifier, payment_service_refund_id, error_code,
   raw_response_code, raw_response_description, creator_id, creator_name, creator_thumbprint, settled, settled_amount,
   settled_currency, version, created_at, updated_at`
 
@@ -38,11 +40,12 @@ export async function reserveRefund(
   db: Db,
   accounts: Accounts,
   transactionId: string,
+  position: number,
   amount: number,
 ): Promise<boolean> {
   const reserved = await db.run(sql`
     update transaction_instruments set refunding_amount = refunding_amount + ${amount}::bigint
-    where ${within(accounts, sql`merchant_account_id`)} and transaction_id = ${transactionId} and position = 0
+    where ${within(accounts, sql`merchant_account_id`)} and transaction_id = ${transactionId} and position = ${position}
       and refunded_amount + refunding_amount + ${amount}::bigint <= captured_amount
     returning position`)
   return reserved.length > 0
@@ -53,12 +56,12 @@ export async function settleRefundAmounts(
   db: Db,
   accounts: Accounts,
   transactionId: string,
-  { amount, refunded, now }: { amount: number; refunded: boolean; now: Date },
+  { position, amount, refunded, now }: { position: number; amount: number; refunded: boolean; now: Date },
 ): Promise<void> {
   await db.run(sql`
     update transaction_instruments
     set refunding_amount = refunding_amount - ${amount}::bigint, refunded_amount = refunded_amount + ${refunded ? amount : 0}::bigint
-    where ${within(accounts, sql`merchant_account_id`)} and transaction_id = ${transactionId} and position = 0`)
+    where ${within(accounts, sql`merchant_account_id`)} and transaction_id = ${transactionId} and position = ${position}`)
   if (!refunded) return
   await db.run(sql`
     update transactions set refunded_amount = refunded_amount + ${amount}::bigint, version = version + 1, updated_at = ${now}
@@ -82,9 +85,10 @@ export async function insertRefund(
   >,
 ): Promise<RefundRow> {
   const [inserted] = await db.run<RefundRow>(sql`
-    insert into refunds (merchant_account_id, transaction_id, id, instrument, amount, currency, status, reason, external_identifier, creator_id,
+    insert into refunds (merchant_account_id, transaction_id, id, instrument, gift_card_redemption_id, amount, currency, status, reason,
+      external_identifier, creator_id,
       creator_name, creator_thumbprint, version, created_at, updated_at)
-    values (${row.merchant_account_id}, ${row.transaction_id}, ${row.id}, ${row.instrument}, ${row.amount}, ${row.currency}, 'processing',
+    values (${row.merchant_account_id}, ${row.transaction_id}, ${row.id}, ${row.instrument}, ${row.gift_card_redemption_id}, ${row.amount}, ${row.currency}, 'processing',
       ${row.reason}, ${row.external_identifier}, ${row.creator_id}, ${row.creator_name}, ${row.creator_thumbprint}, 1, ${row.created_at},
       ${row.created_at})
     returning ${columns}`)

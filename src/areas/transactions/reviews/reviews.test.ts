@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { card, idOf, usePayments } from '../../../../test/payments.ts'
-import { createConnectors } from '../../../connectors/registry.ts'
+import { createConnectors, createGiftCards } from '../../../connectors/registry.ts'
 import { newId } from '../../../ids.ts'
 import { onFailpoint } from '../../../platform/failpoint.ts'
 import { createLog } from '../../../platform/log.ts'
@@ -49,8 +49,9 @@ const accepted = async (path: string) =>
 const system = (hours: number) => {
   const now = () => new Date(Date.now() + hours * 60 * 60 * 1000)
   const connectors = createConnectors({ environment: 'sandbox', db: worker, now })
+  const giftCards = createGiftCards({ environment: 'sandbox', db: worker, now })
   const log = createLog({ level: 'silent', process: 'test' })
-  return { db: worker, vault: api.vault.client(), connectors, now, newId, log, accounts: 'all' as const }
+  return { db: worker, vault: api.vault.client(), connectors, giftCards, now, newId, log, accounts: 'all' as const }
 }
 const { signal } = new AbortController()
 const runJob = (hours: number) => acceptDueReviews(system(hours), signal)

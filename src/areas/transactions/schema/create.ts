@@ -3,6 +3,7 @@ import { Airline, Amount, CartItems, Metadata } from '../../../purchase.ts'
 import { Body, Constant, DateTime, Enum, Nullable, optional, Uuid } from '../../../schema.ts'
 import { GuestBuyer } from '../../buyers/shipping-details/schema.ts'
 import { NewCard, NewRedirect } from '../../payment-methods/schema.ts'
+import { GiftCardToPay } from '../redemptions/schema.ts'
 import { intents, paymentSources } from '../rules.ts'
 import { BrowserInfo, ConnectionOptions, Recipient, StatementDescriptor } from './parts.ts'
 
@@ -70,8 +71,14 @@ export const NewTransaction = Body(
   {
     amount: Amount({ example: 1299 }),
     currency: Type.String({ pattern: '^[A-Z]{3}$', example: 'EUR' }),
-    payment_method: PaymentMethodToPay,
     ...optional({
+      payment_method: Nullable(PaymentMethodToPay),
+      gift_cards: Nullable(
+        Type.Array(GiftCardToPay, {
+          description:
+            'What each pays is taken off the amount; the payment method pays the rest. Together they may pay all of it.',
+        }),
+      ),
       country: Nullable(Type.String({ pattern: '^[A-Z]{2}$', example: 'DE' })),
       intent: Enum(intents, { default: 'authorize', description: '`capture` charges at once.' }),
       store: Type.Boolean({
@@ -127,8 +134,13 @@ export type NewTransaction = Static<typeof NewTransaction>
 
 /** The same once a checkout session was opened: what is in it pays. */
 export type Payment = Omit<NewTransaction, 'payment_method'> & {
-  payment_method: CardToPay | NewRedirect | (StoredToPay & Pick<SessionToPay, 'buyer_id' | 'buyer_external_identifier'>)
+  /** Null: gift cards alone pay. */
+  payment_method: MethodToPay | null
 }
+export type MethodToPay =
+  | CardToPay
+  | NewRedirect
+  | (StoredToPay & Pick<SessionToPay, 'buyer_id' | 'buyer_external_identifier'>)
 
 /** `status` and the amounts are the provider's news: a caller cannot write them. */
 export const TransactionUpdate = Body(

@@ -64,12 +64,12 @@ const filters = {
   used_3ds: Flag('Whether 3-D Secure took part.'),
   has_refunds: Flag('Whether any of it was given back.'),
   has_settlements: Flag('Whether any of it was paid out.'),
-  has_gift_card_redemptions: Flag('Whether a gift card pays a part. None does yet.'),
-  gift_card_id: Uuid({ description: 'Paid in part with this gift card. None is yet.' }),
+  has_gift_card_redemptions: Flag('Whether a gift card was to pay any of it, whatever became of that.'),
+  gift_card_id: Uuid({ description: 'With a redemption of this stored gift card, whatever became of it.' }),
   gift_card_last4: Type.String({
     minLength: 4,
     maxLength: 4,
-    description: 'Paid in part with a gift card of these last digits. None is yet.',
+    description: 'With a redemption of a gift card of these last digits, whatever became of it.',
   }),
   reauthorized_from_transaction_id: Uuid({ description: 'Authorized again in place of this one. None is yet.' }),
 }

@@ -18,14 +18,15 @@ export const shownFields = {
   raw_response_description: 'text',
   payment_method: 'json',
   payment_service: 'json',
+  gift_card_redemptions: 'list',
   pending_review: 'bare',
   disputed: 'bare',
   created_at: 'moment',
   updated_at: 'moment',
 } as const satisfies Record<string, ShownAs>
 
-/** `plain` needs no escaping, `bare` is a number or a boolean, `json` is JSON already; `text` and `json` may be null. */
-export type ShownAs = 'plain' | 'bare' | 'text' | 'json' | 'moment'
+/** `plain` needs no escaping, `bare` is a number or a boolean, `json` and `list` are JSON already; `text` and `json` may be null, no `list` is empty. */
+export type ShownAs = 'plain' | 'bare' | 'text' | 'json' | 'list' | 'moment'
 
 /** What comes before them; after them comes the text that never changes. */
-export const shownFirst = '"type":"transaction","gift_card_redemptions":[]'
+export const shownFirst = '"type":"transaction"'

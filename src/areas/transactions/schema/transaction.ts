@@ -14,6 +14,7 @@ import {
   paymentSources,
   transactionStatuses,
 } from '../rules.ts'
+import { GiftCardRedemption } from '../redemptions/schema.ts'
 import { Recipient, StatementDescriptor } from './parts.ts'
 
 const Text = (description?: string) => Nullable(Type.String(description === undefined ? {} : { description }))
@@ -109,8 +110,15 @@ export const TransactionShippingDetails = Type.Object(
 )
 export type TransactionShippingDetails = Static<typeof TransactionShippingDetails>
 
-const GiftCardRedemption = Type.Object({ type: Constant('gift-card-redemption') }, { title: 'GiftCardRedemption' })
-const GiftCardService = Type.Object({ type: Constant('gift-card-service') }, { title: 'GiftCardService' })
+const GiftCardService = Type.Object(
+  {
+    type: Constant('gift-card-service'),
+    id: Uuid(),
+    gift_card_service_definition_id: Type.String({ example: 'mock-gift-card' }),
+    display_name: Type.String({ example: 'Gift cards' }),
+  },
+  { title: 'TransactionGiftCardService' },
+)
 
 /** Rendered when the transaction is made, and never again. */
 export const summaryFixed = {

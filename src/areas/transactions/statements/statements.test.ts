@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { card, idOf, usePayments } from '../../../../test/payments.ts'
 import { afterDays } from '../../../../test/statements.ts'
-import { createConnectors } from '../../../connectors/registry.ts'
+import { createConnectors, createGiftCards } from '../../../connectors/registry.ts'
 import { signNotification } from '../../../connectors/sandbox/mock-card/notification.ts'
 import { newId } from '../../../ids.ts'
 import { createLog } from '../../../platform/log.ts'
@@ -37,8 +37,9 @@ const list = async <Line = Settlement>(path: string, kind = 'settlements') =>
 const system = (days = 0) => {
   const now = () => new Date(Date.now() + days * 24 * 60 * 60 * 1000)
   const connectors = createConnectors({ environment: 'sandbox', db: worker, now })
+  const giftCards = createGiftCards({ environment: 'sandbox', db: worker, now })
   const log = createLog({ level: 'silent', process: 'test' })
-  return { db: worker, vault: api.vault.client(), connectors, now, newId, log, accounts: 'all' as const }
+  return { db: worker, vault: api.vault.client(), connectors, giftCards, now, newId, log, accounts: 'all' as const }
 }
 const runJob = (days: number) => fetchStatements(system(days), new AbortController().signal)
 const checksOf = (path: string) => query('select from statement_checks where transaction_id = $1', [idOf(path)])

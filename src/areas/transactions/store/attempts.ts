@@ -9,7 +9,7 @@ export interface NewAttempt {
   id: string
   action: Action
   subject_id: string | null
-  payment_service_id: string
+  payment_service_id: string | null
   amount: number
   idempotency_key: string | null
   next_check_at: Date
@@ -47,6 +47,35 @@ export async function closeAttempt(
     where ${within(accounts, sql`merchant_account_id`)} and transaction_id = ${transaction_id} and id = ${id} and state <> 'done'
     returning id`)
   return closed.length > 0
+}
+
+/** Whether what became of it is still to be said. Under the lock of its transaction. */
+export async function isAttemptOpen(
+  db: Db,
+  accounts: Accounts,
+  { transaction_id, id }: Pick<AttemptRow, 'transaction_id' | 'id'>,
+): Promise<boolean> {
+  const open = await db.run(sql`
+    select from attempts
+    where ${within(accounts, sql`merchant_account_id`)} and transaction_id = ${transaction_id} and id = ${id} and state <> 'done'`)
+  return open.length > 0
+}
+
+/** What the calls of one request were for, oldest first. Its key may have been used before: a day ago, or for something else. */
+export async function findSubjects(
+  db: Db,
+  accounts: Accounts,
+  { transaction_id, idempotency_key, since }: Pick<AttemptRow, 'transaction_id' | 'idempotency_key'> & { since: Date },
+): Promise<string[]> {
+  const rows = await read<{ subject_id: string }>(
+    db,
+    accounts,
+    (visible) => sql`
+      select subject_id from attempts
+      where ${visible(sql`merchant_account_id`)} and transaction_id = ${transaction_id} and idempotency_key = ${idempotency_key}
+        and created_at >= ${since} and action in ('refund', 'gift-card-refund') order by id`,
+  )
+  return rows.map(({ subject_id }) => subject_id)
 }
 
 export function findOpenAttempts(db: Db, accounts: Accounts, transactionId: string): Promise<AttemptRow[]> {

@@ -135,7 +135,8 @@ function ofScan({ tables, conditions }: Scan, account: Sql, part: Part): Sql {
 function tableOf(name: string): Sql {
   if (name === 'facts') return sql`transaction_facts as facts`
   if (name === 'states') return sql`transaction_states as states`
-  return name === 'transactions' ? sql`transactions` : sql`transaction_metadata as ${raw(name)}`
+  if (name === 'transactions') return sql`transactions`
+  return sql`${raw(name.startsWith('gift_card_') ? 'transaction_gift_cards' : 'transaction_metadata')} as ${raw(name)}`
 }
 
 const day = 24 * 60 * 60 * 1000

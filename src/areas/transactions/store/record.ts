@@ -1,17 +1,8 @@
+import type { NewKey } from '../../../idempotency/store.ts'
 import { type Accounts, within } from '../../../platform/accounts.ts'
 import { type Db, writeAtOnce } from '../../../platform/postgres.ts'
 import { type Sql, sql } from '../../../platform/sql.ts'
 import type { AttemptRow, TransactionRow } from './rows.ts'
-
-/** The key of a request that must not happen twice. */
-export interface NewKey {
-  operation: string
-  key: string
-  fingerprint: string
-  lease_until: Date
-  /** Keys older than this may be used again. */
-  forgotten_before: Date
-}
 
 /** What a payment is found by that no column of it says. */
 export interface Findings {
@@ -28,7 +19,9 @@ export interface Intention {
   transaction: TransactionRow
   findings: Findings
   /** Absent when there is nobody to ask. */
-  attempt: Pick<AttemptRow, 'id' | 'subject_id' | 'payment_service_id' | 'next_check_at'> | null
+  attempt: Pick<AttemptRow, 'id' | 'action' | 'subject_id' | 'payment_service_id' | 'amount' | 'next_check_at'> | null
+  /** What the main method is to pay. */
+  mainAmount: number
   key: NewKey | null
   /** Of a stored method that is used: counted. */
   usedMethodId: string | null
@@ -46,10 +39,14 @@ export async function recordPayments(
   intentions: readonly Intention[],
   follow: (recorded: Sql) => Sql,
 ): Promise<Set<string>> {
-  const rows = intentions.map(({ transaction, findings, attempt, key, usedMethodId, statementAt }) => ({
+  const rows = intentions.map(({ transaction, findings, attempt, mainAmount, key, usedMethodId, statementAt }) => ({
     ...transaction,
     ...findings,
     attempt_id: attempt?.id,
+    attempt_action: attempt?.action,
+    attempt_service_id: attempt?.payment_service_id,
+    attempt_amount: attempt?.amount,
+    main_amount: mainAmount,
     subject_id: attempt?.subject_id,
     next_check_at: attempt?.next_check_at,
     operation: key?.operation,
@@ -87,7 +84,8 @@ export async function recordPayments(
           external_identifier text, buyer_id uuid, buyer_external_identifier text, payment_method_id uuid, checkout_session_id uuid, method text, instrument_type text,
           payment_service_id uuid, payment_source text, merchant_initiated boolean, is_subsequent_payment boolean, error_code text,
           approval_expires_at timestamptz, metadata text, connection_options text, summary text, details text, payment_method text,
-          payment_service text, rendering integer, version integer, created_at timestamptz, attempt_id uuid, subject_id uuid,
+          payment_service text, gift_card_redemptions text, multi_tender boolean, rendering integer, version integer, created_at timestamptz, attempt_id uuid,
+          attempt_action text, attempt_service_id uuid, attempt_amount bigint, main_amount bigint, subject_id uuid,
           next_check_at timestamptz, operation text, key text, fingerprint text, lease_until timestamptz, forgotten_before timestamptz,
           used_method_id uuid, statement_at timestamptz, payment_method_label text, payment_method_scheme text, payment_method_country text,
           payment_method_bin text, payment_method_fingerprint text, buyer_email_address text
@@ -108,32 +106,34 @@ export async function recordPayments(
         insert into transactions (merchant_account_id, id, status, intent, intent_outcome, amount, currency, country, authorized_amount,
           captured_amount, refunded_amount, external_identifier, buyer_id, buyer_external_identifier, payment_method_id,
           checkout_session_id, method, instrument_type, payment_service_id, payment_source, merchant_initiated, is_subsequent_payment, error_code, approval_expires_at,
-          metadata, connection_options, summary, details, payment_method, payment_service, rendering, version, created_at, updated_at)
+          metadata, connection_options, summary, details, payment_method, payment_service, gift_card_redemptions, multi_tender, rendering, version,
+          created_at, updated_at)
         select merchant_account_id, id, status, intent, intent_outcome, amount, currency, country, 0, 0, 0, external_identifier, buyer_id,
           buyer_external_identifier, payment_method_id, checkout_session_id, method, instrument_type, payment_service_id, payment_source, merchant_initiated,
           is_subsequent_payment, error_code, approval_expires_at, metadata, connection_options, summary, details, payment_method,
-          payment_service, rendering, version, created_at, created_at
+          payment_service, gift_card_redemptions, multi_tender, rendering, version, created_at, created_at
         from input where key is null or id in (select transaction_id from held)
         returning merchant_account_id, id
       ),
       facts as (
         insert into transaction_facts (merchant_account_id, id, amount, currency, country, payment_source, merchant_initiated, is_subsequent_payment,
           method, payment_method_id, payment_method_label, payment_method_scheme, payment_method_country, payment_method_bin,
-          payment_method_fingerprint, checkout_session_id, buyer_id, buyer_external_identifier, buyer_email_address, external_identifier)
+          payment_method_fingerprint, checkout_session_id, buyer_id, buyer_external_identifier, buyer_email_address, external_identifier,
+          has_gift_card_redemptions)
         select merchant_account_id, id, amount, currency, country, payment_source, merchant_initiated, is_subsequent_payment, method,
           payment_method_id, payment_method_label, payment_method_scheme, payment_method_country, payment_method_bin, payment_method_fingerprint,
-          checkout_session_id, buyer_id, buyer_external_identifier, buyer_email_address, external_identifier
+          checkout_session_id, buyer_id, buyer_external_identifier, buyer_email_address, external_identifier, gift_card_redemptions is not null
         from input join recorded using (merchant_account_id, id)
       ),
       ${withMetadata}instruments as (
         insert into transaction_instruments (merchant_account_id, transaction_id, position, kind, amount, authorized_amount, capture_limit,
           capturing_amount, captured_amount, refunding_amount, refunded_amount, capturable)
-        select merchant_account_id, id, 0, 'payment-method', amount, 0, 0, 0, 0, 0, 0, false from input join recorded using (merchant_account_id, id)
+        select merchant_account_id, id, 0, 'payment-method', main_amount, 0, 0, 0, 0, 0, 0, false from input join recorded using (merchant_account_id, id)
       ),
       attempted as (
         insert into attempts (merchant_account_id, transaction_id, id, action, subject_id, payment_service_id, amount, state, idempotency_key,
           next_check_at, created_at, updated_at)
-        select merchant_account_id, id, attempt_id, 'authorize', subject_id, payment_service_id, amount, 'open', key, next_check_at, created_at, created_at
+        select merchant_account_id, id, attempt_id, attempt_action, subject_id, attempt_service_id, attempt_amount, 'open', key, next_check_at, created_at, created_at
         from input join recorded using (merchant_account_id, id) where attempt_id is not null
       ),
       used as (

@@ -54,6 +54,8 @@ export interface TransactionRow {
   details: string
   payment_method: string | null
   payment_service: string | null
+  /** Null for a payment without gift cards. */
+  gift_card_redemptions: string | null
   rendering: number
   version: number
   created_at: Date
@@ -66,6 +68,7 @@ const inJson: Record<ShownAs, (column: string) => string> = {
   bare: (column) => `${column}::text`,
   text: (column) => `coalesce(to_json(${column})::text, 'null')`,
   json: (column) => `coalesce(${column}, 'null')`,
+  list: (column) => `coalesce(${column}, '[]')`,
   moment: (column) => `'"', to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '"'`,
 }
 
@@ -80,8 +83,8 @@ export const columns = sql`
   payment_source, merchant_initiated, is_subsequent_payment, multi_tender, transactions.error_code, raw_response_code, raw_response_description,
   auth_response_code, avs_response_code, cvv_response_code, merchant_advice_code, scheme_transaction_id, pending_review, disputed,
   settled, settled_amount, settled_currency, authorized_at, captured_at, voided_at, canceled_at, approval_expires_at,
-  buyer_approval_timedout_at, three_d_secure, anti_fraud_decision, metadata, connection_options, summary, details, payment_method, payment_service, rendering,
-  transactions.version, transactions.created_at, transactions.updated_at`
+  buyer_approval_timedout_at, three_d_secure, anti_fraud_decision, metadata, connection_options, summary, details, payment_method, payment_service, gift_card_redemptions,
+  rendering, transactions.version, transactions.created_at, transactions.updated_at`
 
 export interface InstrumentRow {
   position: number
@@ -95,7 +98,8 @@ export interface InstrumentRow {
   capturable: boolean
 }
 
-export type Action = 'authorize' | 'capture' | 'void' | 'refund'
+/** `redeem`: the gift cards of a payment are being charged. `reverse`: everything that paid is being given back. */
+export type Action = 'authorize' | 'capture' | 'void' | 'refund' | 'redeem' | 'reverse' | 'gift-card-refund'
 
 export interface AttemptRow {
   merchant_account_id: string
@@ -103,7 +107,8 @@ export interface AttemptRow {
   id: string
   action: Action
   subject_id: string | null
-  payment_service_id: string
+  /** Null where gift cards are asked: each has its own service. */
+  payment_service_id: string | null
   amount: number
   state: 'open' | 'pending' | 'done'
   provider_reference: string | null

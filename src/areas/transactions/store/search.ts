@@ -1,5 +1,5 @@
 import { any, raw, type Sql, sql } from '../../../platform/sql.ts'
-import { type PaymentSource, paymentSources, type TransactionStatus, transactionStatuses } from '../rules.ts'
+import { paymentSources, transactionStatuses } from '../rules.ts'
 
 /** What transactions are found by, as conditions on the tables that hold it. docs/decisions/0014 says why there are several. */
 
@@ -30,8 +30,8 @@ const stateColumns = {
   payment_service_transaction_id: [sql`states.payment_service_transaction_id`, sql`text`],
   error_code: [sql`states.error_code`, sql`text`],
 } as const
-const sourcingColumns = ['payment_source', 'merchant_initiated', 'is_subsequent_payment'] as const
-const flagColumns = ['pending_review', 'disputed', 'has_refunds', 'has_settlements', 'used_3ds'] as const
+const sourcingFlags = ['merchant_initiated', 'is_subsequent_payment', 'has_gift_card_redemptions'] as const
+const stateFlags = ['pending_review', 'disputed', 'has_refunds', 'has_settlements', 'used_3ds'] as const
 
 /** One of several columns that may hold a value. */
 export type Alternative =
@@ -40,13 +40,15 @@ export type Alternative =
 
 /** What transactions must be like. No list of values is empty. */
 export interface Search {
-  facts: Partial<Record<keyof typeof factColumns | (typeof sourcingColumns)[number], Values>>
-  states: Partial<Record<keyof typeof stateColumns | (typeof flagColumns)[number] | 'status', Values>>
+  facts: Partial<Record<keyof typeof factColumns | (typeof sourcingFlags)[number] | 'payment_source', Values>>
+  states: Partial<Record<keyof typeof stateColumns | (typeof stateFlags)[number] | 'status', Values>>
   /** Milliseconds of creation, or exactly one. */
   ids: Range & { equals: string | undefined }
   amount: Range
   updated: Range
   metadata: readonly (readonly [name: string, value: string])[]
+  /** Of a gift card that was to pay; the two may be of different ones. */
+  giftCards: { id: string | undefined; last4: string | undefined }
   /** Of each, at least one. */
   anyOf: readonly (readonly Alternative[])[]
 }
@@ -76,8 +78,13 @@ function between(table: string, column: Sql, from: unknown, to: unknown): Condit
   ]
 }
 
+const paired = (table: string, [name, value]: readonly [string, string]): Condition => ({
+  table,
+  text: sql`${raw(table)}.name = ${name} and ${raw(table)}.value = ${value}`,
+})
+
 /** Everything but the ids. */
-function conditionsOf({ facts, states, amount, updated, metadata }: Search): Condition[] {
+function conditionsOf({ facts, states, amount, updated, metadata, giftCards }: Search): Condition[] {
   const named = <Column extends string>(
     table: string,
     columns: Record<Column, readonly [Sql, Sql]>,
@@ -90,43 +97,46 @@ function conditionsOf({ facts, states, amount, updated, metadata }: Search): Con
   const moment = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms))
   return [
     ...named('facts', factColumns, facts),
-    ...(sourcingColumns.some((name) => facts[name])
-      ? [equals('facts', [sql`facts.sourcing`, sql`smallint`], sourcingsOf(facts))]
+    ...(facts.payment_source || sourcingFlags.some((name) => facts[name])
+      ? [
+          equals(
+            'facts',
+            [sql`facts.sourcing`, sql`smallint`],
+            numbersOf(paymentSources, facts.payment_source, sourcingFlags, facts),
+          ),
+        ]
       : []),
     ...between('facts', sql`facts.amount`, amount.from, amount.to),
     ...named('states', stateColumns, states),
-    ...(states.status || flagColumns.some((name) => states[name])
-      ? [equals('states', [sql`states.state`, sql`smallint`], statesOf(states))]
+    ...(states.status || stateFlags.some((name) => states[name])
+      ? [
+          equals(
+            'states',
+            [sql`states.state`, sql`smallint`],
+            numbersOf(transactionStatuses, states.status, stateFlags, states),
+          ),
+        ]
       : []),
     ...between('states', sql`states.updated_at`, moment(updated.from), moment(updated.to)),
-    ...metadata.map(([name, value], index) => ({
-      table: `metadata_${index}`,
-      text: sql`${raw(`metadata_${index}`)}.name = ${name} and ${raw(`metadata_${index}`)}.value = ${value}`,
-    })),
+    ...metadata.map((pair, index) => paired(`metadata_${index}`, pair)),
+    ...Object.entries(giftCards).flatMap(([name, value]) =>
+      value === undefined ? [] : [paired(`gift_card_${name}`, [name, value])],
+    ),
   ]
 }
 
 const both = [false, true] as const
 
-/** The numbers that the generated column `sourcing` has for these values. */
-export function sourcingsOf(wanted: Partial<Record<(typeof sourcingColumns)[number], Values>>): number[] {
-  const sources = (wanted.payment_source ?? paymentSources) as readonly PaymentSource[]
-  return [...new Set(sources)].flatMap((source) =>
-    (wanted.merchant_initiated ?? both).flatMap((initiated) =>
-      (wanted.is_subsequent_payment ?? both).map(
-        (subsequent) => (paymentSources.indexOf(source) + 1) * 4 + Number(initiated) * 2 + Number(subsequent),
-      ),
-    ),
-  )
-}
-
-/** The same of `state`. */
-export function statesOf(wanted: Partial<Record<(typeof flagColumns)[number] | 'status', Values>>): number[] {
-  const statuses = (wanted.status ?? transactionStatuses) as readonly TransactionStatus[]
-  return flagColumns.reduce<number[]>(
-    (numbers, flag, index) =>
-      numbers.flatMap((number) => (wanted[flag] ?? both).map((value) => number + Number(value) * 2 ** (4 - index))),
-    [...new Set(statuses)].map((status) => (transactionStatuses.indexOf(status) + 1) * 32),
+/** The numbers that a generated column has for these values: one of several names, and flags that are a bit each, the last the lowest. */
+function numbersOf<Flag extends string>(
+  names: readonly string[],
+  wantedNames: Values | undefined,
+  flags: readonly Flag[],
+  wanted: Partial<Record<NoInfer<Flag>, Values>>,
+): number[] {
+  return flags.reduce<number[]>(
+    (numbers, flag) => numbers.flatMap((number) => (wanted[flag] ?? both).map((value) => number * 2 + Number(value))),
+    [...new Set(wantedNames ?? names)].map((name) => names.indexOf(String(name)) + 1),
   )
 }
 

@@ -2,7 +2,16 @@ import { type Accounts, within } from '../../../platform/accounts.ts'
 import { type Db, writeAtOnce } from '../../../platform/postgres.ts'
 import { sql } from '../../../platform/sql.ts'
 import type { TransactionStatus } from '../rules.ts'
-import type { TimelineEntry, TransactionRow } from './rows.ts'
+import type { Action, TimelineEntry, TransactionRow } from './rows.ts'
+
+export interface NextAttempt {
+  id: string
+  action: Action
+  subject_id: string | null
+  payment_service_id: string | null
+  amount: number
+  next_check_at: Date
+}
 
 /** What became of an authorization, as the rows say it afterwards. */
 export interface Settlement {
@@ -14,12 +23,21 @@ export interface Settlement {
     provider_reference: string | null
     next_check_at: Date | null
   }
-  /** The next provider to be asked, after one that failed. */
-  nextAttempt: { id: string; payment_service_id: string; next_check_at: Date } | null
+  /** The next call: to another provider after one that failed, or to whoever pays the rest. */
+  nextAttempt: NextAttempt | null
   /** Where the transaction must be for this to happen. */
   before: readonly TransactionStatus[]
   after: TransactionRow
-  instrument: { capture_limit: number; capturing_amount: number; captured_amount: number; capturable: boolean }
+  /** The main method. `held_amount`: what it has authorized. */
+  instrument: {
+    held_amount: number
+    capture_limit: number
+    capturing_amount: number
+    captured_amount: number
+    capturable: boolean
+  }
+  /** The gift cards of a payment that came to nothing are not asked for money. */
+  skipsGiftCards: boolean
   capture: {
     id: string
     amount: number
@@ -52,32 +70,48 @@ export async function settleAuthorizations(
   accounts: Accounts,
   settlements: readonly Settlement[],
 ): Promise<Set<string>> {
-  const rows = settlements.map(({ attempt, nextAttempt, before, after, instrument, capture, method, answer }) => ({
-    ...after,
-    attempt_id: attempt.id,
-    attempt_state: attempt.state,
-    attempt_result: attempt.result,
-    attempt_error_code: attempt.error_code,
-    provider_reference: attempt.provider_reference,
-    next_check_at: attempt.next_check_at,
-    next_attempt_id: nextAttempt?.id,
-    next_attempt_check_at: nextAttempt?.next_check_at,
-    before,
-    ...instrument,
-    capture_id: capture?.id,
-    capture_amount: capture?.amount,
-    capture_status: capture?.status,
-    capture_error_code: capture?.error_code,
-    capture_captured_at: capture?.captured_at,
-    method_id: method?.id,
-    method_status: method?.status,
-    answer_operation: answer?.operation,
-    answer_key: answer?.key,
-    answer_status: answer?.status,
-    answer_body: answer?.body,
-    total_captured_amount: after.captured_amount,
-  }))
+  const rows = settlements.map(
+    ({ attempt, nextAttempt, before, after, instrument, capture, method, answer, ...settlement }) => ({
+      ...after,
+      attempt_id: attempt.id,
+      attempt_state: attempt.state,
+      attempt_result: attempt.result,
+      attempt_error_code: attempt.error_code,
+      provider_reference: attempt.provider_reference,
+      next_check_at: attempt.next_check_at,
+      next_attempt_id: nextAttempt?.id,
+      next_attempt_check_at: nextAttempt?.next_check_at,
+      next_attempt_action: nextAttempt?.action,
+      next_attempt_subject_id: nextAttempt?.subject_id,
+      next_attempt_service_id: nextAttempt?.payment_service_id,
+      next_attempt_amount: nextAttempt?.amount,
+      before,
+      ...instrument,
+      capture_id: capture?.id,
+      capture_amount: capture?.amount,
+      capture_status: capture?.status,
+      capture_error_code: capture?.error_code,
+      capture_captured_at: capture?.captured_at,
+      method_id: method?.id,
+      method_status: method?.status,
+      answer_operation: answer?.operation,
+      answer_key: answer?.key,
+      answer_status: answer?.status,
+      answer_body: answer?.body,
+      total_captured_amount: after.captured_amount,
+      skips_gift_cards: settlement.skipsGiftCards,
+    }),
+  )
   const timeline = settlements.flatMap(({ timeline }) => timeline)
+  // Most payments have no gift cards, and then this part is not there.
+  const skipped = settlements.some(({ skipsGiftCards }) => skipsGiftCards)
+    ? sql`skipped as (
+        update gift_card_redemptions as redemption set status = 'skipped', updated_at = input.updated_at
+        from input join moved using (merchant_account_id, id)
+        where redemption.merchant_account_id = input.merchant_account_id and redemption.transaction_id = input.id and skips_gift_cards
+      ),
+      `
+    : sql``
   const events = settlements.flatMap(({ events }) => events)
   const settled = await writeAtOnce<{ id: string }>(
     db,
@@ -91,7 +125,8 @@ export async function settleAuthorizations(
           scheme_transaction_id text, authorized_at timestamptz, captured_at timestamptz, canceled_at timestamptz,
           buyer_approval_timedout_at timestamptz, updated_at timestamptz,
           attempt_id uuid, attempt_state text, attempt_result text, attempt_error_code text, provider_reference text, next_check_at timestamptz,
-          next_attempt_id uuid, next_attempt_check_at timestamptz, before text[], capture_limit bigint, capturing_amount bigint,
+          next_attempt_id uuid, next_attempt_check_at timestamptz, next_attempt_action text, next_attempt_subject_id uuid,
+          next_attempt_service_id uuid, next_attempt_amount bigint, gift_card_redemptions text, before text[], skips_gift_cards boolean, held_amount bigint, capture_limit bigint, capturing_amount bigint,
           captured_amount bigint, capturable boolean, capture_id uuid, capture_amount bigint, capture_status text, capture_error_code text,
           capture_captured_at timestamptz, method_id uuid, method_status text, answer_operation text, answer_key text, answer_status integer,
           answer_body text
@@ -113,9 +148,9 @@ export async function settleAuthorizations(
         set status = input.status, intent_outcome = input.intent_outcome, authorized_amount = input.authorized_amount,
           captured_amount = total_captured_amount, payment_service_id = input.payment_service_id,
           payment_service_transaction_id = input.payment_service_transaction_id, payment_service = input.payment_service,
-          payment_method = input.payment_method, three_d_secure = input.three_d_secure,
+          payment_method = input.payment_method, three_d_secure = input.three_d_secure, gift_card_redemptions = input.gift_card_redemptions,
           anti_fraud_decision = coalesce(input.anti_fraud_decision, transactions.anti_fraud_decision),
-          pending_review = case when transactions.authorized_at is null then input.pending_review else transactions.pending_review end,
+          pending_review = case when transactions.authorized_at is null or input.authorized_at is null then input.pending_review else transactions.pending_review end,
           error_code = input.error_code, raw_response_code = input.raw_response_code, raw_response_description = input.raw_response_description,
           auth_response_code = input.auth_response_code, avs_response_code = input.avs_response_code,
           cvv_response_code = input.cvv_response_code, merchant_advice_code = input.merchant_advice_code,
@@ -128,7 +163,7 @@ export async function settleAuthorizations(
       ),
       instruments as (
         update transaction_instruments as instrument
-        set authorized_amount = input.authorized_amount, capture_limit = input.capture_limit, capturing_amount = input.capturing_amount,
+        set authorized_amount = held_amount, capture_limit = input.capture_limit, capturing_amount = input.capturing_amount,
           captured_amount = input.captured_amount, capturable = input.capturable
         from input join moved using (merchant_account_id, id)
         where instrument.merchant_account_id = input.merchant_account_id and instrument.transaction_id = input.id and position = 0
@@ -136,10 +171,9 @@ export async function settleAuthorizations(
       attempted as (
         insert into attempts (merchant_account_id, transaction_id, id, action, subject_id, payment_service_id, amount, state, idempotency_key,
           next_check_at, created_at, updated_at)
-        select input.merchant_account_id, input.id, next_attempt_id, 'authorize', attempts.subject_id, input.payment_service_id, attempts.amount, 'open',
-          closed.idempotency_key, next_attempt_check_at, input.updated_at, input.updated_at
+        select input.merchant_account_id, input.id, next_attempt_id, next_attempt_action, next_attempt_subject_id, next_attempt_service_id,
+          next_attempt_amount, 'open', closed.idempotency_key, next_attempt_check_at, input.updated_at, input.updated_at
         from input join closed using (merchant_account_id, id)
-          join attempts on attempts.merchant_account_id = input.merchant_account_id and attempts.transaction_id = input.id and attempts.id = attempt_id
         where next_attempt_id is not null
       ),
       captured as (
@@ -164,7 +198,7 @@ export async function settleAuthorizations(
         from input join moved using (merchant_account_id, id)
         where method.merchant_account_id = input.merchant_account_id and method.id = method_id
       ),
-      timeline as (
+      ${skipped}timeline as (
         insert into transaction_events (merchant_account_id, transaction_id, id, name, context, created_at)
         select moved.merchant_account_id, line.transaction_id, line.id, line.name, line.context, line.created_at
         from json_to_recordset(${JSON.stringify(timeline)}::json) as line (transaction_id uuid, id uuid, name text, context text, created_at timestamptz)

@@ -28,15 +28,36 @@ export async function lockTransactionRow(db: Db, accounts: Accounts, id: string)
   return row
 }
 
+const instrumentColumns = sql`
+  position, amount, authorized_amount, capture_limit, capturing_amount, captured_amount, refunding_amount, refunded_amount, capturable`
+
+/** The main method. */
+export async function findInstrument(db: Db, accounts: Accounts, id: string): Promise<InstrumentRow | undefined> {
+  const [instrument] = await read<InstrumentRow>(
+    db,
+    accounts,
+    (visible) => sql`
+      select ${instrumentColumns} from transaction_instruments
+      where ${visible(sql`merchant_account_id`)} and transaction_id = ${id} and position = 0`,
+  )
+  return instrument
+}
+
 /** The updates below have guards of their own. */
 export async function lockTransaction(db: Db, accounts: Accounts, id: string): Promise<LockedTransaction | undefined> {
   const row = await lockTransactionRow(db, accounts, id)
   if (!row) return undefined
   const [instrument] = await db.run<InstrumentRow>(sql`
-    select position, amount, authorized_amount, capture_limit, capturing_amount, captured_amount, refunding_amount, refunded_amount, capturable
-    from transaction_instruments
+    select ${instrumentColumns} from transaction_instruments
     where ${within(accounts, sql`merchant_account_id`)} and transaction_id = ${id} and position = 0`)
   return instrument && { row, instrument }
+}
+
+/** Everything that pays. Under the lock of the transaction. */
+export function lockInstruments(db: Db, accounts: Accounts, id: string): Promise<InstrumentRow[]> {
+  return db.run(sql`
+    select ${instrumentColumns} from transaction_instruments
+    where ${within(accounts, sql`merchant_account_id`)} and transaction_id = ${id} order by position`)
 }
 
 /** Moves a transaction if its status still allows it; undefined means that somebody else moved it first. */

@@ -1,6 +1,7 @@
 import { type Accounts, within } from '../../../platform/accounts.ts'
 import type { Db } from '../../../platform/postgres.ts'
 import { sql } from '../../../platform/sql.ts'
+import type { RedemptionRow } from '../redemptions/store.ts'
 import type { LineKind } from '../statements/rules.ts'
 import { type Action, type AttemptRow, columns, type InstrumentRow, type TransactionRow } from './rows.ts'
 
@@ -21,10 +22,12 @@ export interface WholeTransaction {
   /** Oldest first. */
   lines: { kind: LineKind; currency: string; amount: number; refund_id: string | null }[]
   attempts: WholeAttempt[]
+  redemptions: WholeRedemption[]
   /** What it is found by. */
   facts: Record<string, unknown> | null
   state: (Record<string, unknown> & { updated_at: string }) | null
   metadata: { name: string; value: string }[]
+  giftCards: { name: string; value: string }[]
 }
 
 export interface WholeAttempt {
@@ -39,6 +42,11 @@ export interface WholeAttempt {
   operation: { kind: string; amount: number; result: string | null; is_due: boolean } | null
   /** Of an authorization. */
   payment: { state: string; currency: string; authorized: number; captured: number; refunded: number } | null
+}
+
+export interface WholeRedemption extends RedemptionRow {
+  /** What the sandbox's provider of gift cards says of it; null where it has not heard of it. */
+  operation: { state: string; amount: number; refunded_amount: number } | null
 }
 
 export interface Place {
@@ -64,7 +72,10 @@ export async function readWholeTransactions(
     select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
       set_config('max_parallel_workers_per_gather', '0', true)`)
   type Found = TransactionRow &
-    Omit<WholeTransaction, 'row' | 'metadata'> & { found_metadata: WholeTransaction['metadata'] }
+    Omit<WholeTransaction, 'row' | 'metadata' | 'giftCards'> & {
+      found_metadata: WholeTransaction['metadata']
+      found_gift_cards: WholeTransaction['giftCards']
+    }
   const rows = await db.run<Found>(sql`
     with batch as materialized (
       select ${columns} from transactions
@@ -112,6 +123,18 @@ export async function readWholeTransactions(
             on payment.merchant_account_id = attempt.merchant_account_id and payment.id = operation.payment_id and attempt.action = 'authorize'
       ) as attempts,
       (
+        select coalesce(json_agg(to_jsonb(redemption) || jsonb_build_object('refunded_amount', instrument.refunded_amount, 'operation',
+          case when operation.reference is not null then jsonb_build_object('state', operation.state, 'amount', operation.amount,
+            'refunded_amount', operation.refunded_amount) end) order by redemption.position), '[]')
+        from (
+          select *, id::text as reference from gift_card_redemptions as part
+          where part.merchant_account_id = batch.merchant_account_id and part.transaction_id = batch.id offset 0
+        ) as redemption
+          left join transaction_instruments as instrument using (merchant_account_id, transaction_id, position)
+          left join sandbox_gift_card_operations as operation
+            on operation.merchant_account_id = redemption.merchant_account_id and operation.reference = redemption.reference
+      ) as redemptions,
+      (
         select row_to_json(part) from transaction_facts as part
         where part.merchant_account_id = batch.merchant_account_id and part.id = batch.id
       ) as facts,
@@ -122,19 +145,39 @@ export async function readWholeTransactions(
       (
         select coalesce(json_agg(json_build_object('name', name, 'value', value)), '[]') from transaction_metadata as part
         where part.merchant_account_id = batch.merchant_account_id and part.id = batch.id
-      ) as found_metadata
+      ) as found_metadata,
+      (
+        select coalesce(json_agg(json_build_object('name', name, 'value', value)), '[]') from transaction_gift_cards as part
+        where part.merchant_account_id = batch.merchant_account_id and part.id = batch.id
+      ) as found_gift_cards
     from batch order by id, merchant_account_id`)
-  return rows.map(({ instruments, captures, refunds, lines, attempts, facts, state, found_metadata, ...row }) => ({
-    row,
-    instruments,
-    captures,
-    refunds,
-    lines,
-    attempts,
-    facts,
-    state,
-    metadata: found_metadata,
-  }))
+  return rows.map(
+    ({
+      instruments,
+      captures,
+      refunds,
+      lines,
+      attempts,
+      redemptions,
+      facts,
+      state,
+      found_metadata: metadata,
+      found_gift_cards: giftCards,
+      ...row
+    }) => ({
+      row,
+      instruments,
+      captures,
+      refunds,
+      lines,
+      attempts,
+      redemptions,
+      facts,
+      state,
+      metadata,
+      giftCards,
+    }),
+  )
 }
 
 export interface StrangeOperation {
@@ -144,7 +187,7 @@ export interface StrangeOperation {
   amount: number
 }
 
-/** What the sandbox's processor was asked for and we know nothing of. Our attempts are committed before it hears of them. */
+/** What the sandbox's providers were asked for and we know nothing of. Our attempts are committed before it hears of them. */
 export async function findStrangeOperations(db: Db, accounts: Accounts, limit: number): Promise<StrangeOperation[]> {
   // It compares two whole tables, but only a sandbox has anything in the first.
   await db.run(sql`set local statement_timeout = '30min'`)
@@ -153,5 +196,34 @@ export async function findStrangeOperations(db: Db, accounts: Accounts, limit: n
     where ${within(accounts, sql`merchant_account_id`)} and kind not in ('never_arrived', 'cancel') and not exists (
       select from attempts
       where attempts.merchant_account_id = operation.merchant_account_id and attempts.id::text = operation.reference)
+    union all
+    select merchant_account_id, reference, kind, amount from sandbox_gift_card_operations as operation
+    where ${within(accounts, sql`merchant_account_id`)} and state = 'done' and (
+      kind = 'redeem' and not exists (
+        select from gift_card_redemptions as redemption
+        where redemption.merchant_account_id = operation.merchant_account_id and redemption.id::text = operation.reference)
+      or kind = 'refund' and not exists (
+        select from attempts
+        where attempts.merchant_account_id = operation.merchant_account_id and attempts.id::text = operation.reference))
     order by merchant_account_id, reference limit ${limit}`)
+}
+
+export interface WrongBalance {
+  merchant_account_id: string
+  fingerprint: string
+  expected: number
+  balance: number
+}
+
+/** Gift cards of the sandbox whose balance is not what their movements leave. */
+export function findWrongBalances(db: Db, accounts: Accounts, limit: number): Promise<WrongBalance[]> {
+  return db.run(sql`
+    with taken as (
+      select merchant_account_id, fingerprint, sum(amount - refunded_amount)::bigint as amount from sandbox_gift_card_operations
+      where ${within(accounts, sql`merchant_account_id`)} and kind = 'redeem' and state = 'done' group by 1, 2
+    )
+    select merchant_account_id, fingerprint, opening_balance - coalesce(amount, 0) as expected, balance
+    from sandbox_gift_cards left join taken using (merchant_account_id, fingerprint)
+    where ${within(accounts, sql`merchant_account_id`)} and opening_balance - coalesce(amount, 0) <> balance
+    order by merchant_account_id, fingerprint limit ${limit}`)
 }

@@ -1,16 +1,32 @@
-import { type Accounts, within } from '../../../platform/accounts.ts'
-import { type Db, read, writeAtOnce } from '../../../platform/postgres.ts'
-import { sql } from '../../../platform/sql.ts'
-import type { NewKey } from './record.ts'
+import { type Accounts, within } from '../platform/accounts.ts'
+import { type Db, read, writeAtOnce } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+/** The key of a request that must not happen twice. */
+export interface NewKey {
+  operation: string
+  key: string
+  fingerprint: string
+  lease_until: Date
+  /** Keys older than this may be used again. */
+  forgotten_before: Date
+}
 
 export interface KeyRow {
   fingerprint: string
-  transaction_id: string
+  /** Null where the request was for no payment. */
+  transaction_id: string | null
   resource_id: string | null
   lease_until: Date
   status: number | null
   body: string | null
   created_at: Date
+}
+
+/** What the request made. */
+export interface KeyOwner {
+  transactionId: string | null
+  resourceId: string | null
 }
 
 type KeyName = Pick<NewKey, 'operation' | 'key'>
@@ -31,7 +47,7 @@ export async function insertKey(
   db: Db,
   merchantAccountId: string,
   key: NewKey,
-  owner: { transactionId: string; resourceId: string | null },
+  owner: KeyOwner,
   now: Date,
 ): Promise<boolean> {
   const held = await db.run(sql`
@@ -58,6 +74,17 @@ export async function takeOverKey(db: Db, accounts: Accounts, key: NewKey, now: 
       returning key`,
   )
   return taken.length > 0
+}
+
+/** Who asks again need not wait until the lease is over: nobody is at work any more. */
+export async function releaseKey(db: Db, accounts: Accounts, { operation, key }: KeyName, now: Date): Promise<void> {
+  await writeAtOnce(
+    db,
+    accounts,
+    sql`
+      update idempotency_keys set lease_until = ${now.toISOString()}
+      where ${within(accounts, sql`merchant_account_id`)} and operation = ${operation} and key = ${key} and status is null`,
+  )
 }
 
 /** The first answer stays. In the transaction of the outcome. */

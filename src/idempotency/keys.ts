@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Context } from '../../../context.ts'
-import { ApiError, concurrentRequest } from '../../../errors.ts'
-import { Rendered } from '../../../rendered.ts'
-import { deleteOldKeys, findKey, type KeyRow, takeOverKey } from '../store/keys.ts'
-import type { NewKey } from '../store/record.ts'
+import type { Context } from '../context.ts'
+import { ApiError, concurrentRequest } from '../errors.ts'
+import { Rendered } from '../rendered.ts'
+import { deleteOldKeys, findKey, insertKey, type KeyOwner, type KeyRow, type NewKey, takeOverKey } from './store.ts'
 
 const keptMs = 24 * 60 * 60 * 1000
 /** Longer than a request can take: all providers that may be asked one after the other. */
@@ -73,6 +72,35 @@ const otherRequest = () =>
       },
     ],
   })
+
+/** Runs `work` at most once for a key; who comes again gets the first answer. */
+export async function onceByKey(
+  ctx: Context,
+  idempotencyKey: string | undefined,
+  request: unknown,
+  finish: (row: KeyRow) => Promise<Rendered>,
+  work: (key: NewKey | null) => Promise<Rendered>,
+): Promise<Rendered> {
+  if (idempotencyKey === undefined) return work(null)
+  const key = newKey(ctx, idempotencyKey, request)
+  const answered = await findAnswer(ctx, key, finish)
+  if (answered) return answered
+  try {
+    return await work(key)
+  } catch (error) {
+    if (error instanceof KeyTaken) return repeatAnswer(ctx, key, finish)
+    throw error
+  }
+}
+
+/** First thing in the transaction of the intent. */
+export async function holdKey(
+  ctx: Pick<Context, 'db' | 'now'>,
+  key: NewKey | null,
+  owner: KeyOwner & { merchantAccountId: string },
+): Promise<void> {
+  if (key && !(await insertKey(ctx.db, owner.merchantAccountId, key, owner, ctx.now()))) throw new KeyTaken()
+}
 
 /** An hour longer than promised, so that nobody who asks at the last moment finds it half gone. */
 export async function forgetOldKeys(ctx: Pick<Context, 'db' | 'accounts' | 'now'>, signal: AbortSignal): Promise<void> {
