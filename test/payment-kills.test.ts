@@ -48,11 +48,11 @@ test('an api that dies at any step of a payment with gift cards leaves nothing h
   const { details, ...report } = await runKills(stage, {
     account: 'gift-card-kills',
     targets: giftCardTargets,
-    kills: 3,
+    kills: 1,
     together: 24,
   })
   expect(details).toEqual([])
-  expect(report).toMatchObject({ points: 86, kills: 258, processes: 31, passed: true })
+  expect(report).toMatchObject({ points: 86, kills: 86, passed: true })
 })
 
 test('a janitor that dies over a payment with gift cards leaves no more behind', { timeout }, async () => {
