@@ -128,6 +128,8 @@ export async function fillBigTable(client: pg.Client): Promise<void> {
     from made`)
   for (const { definition } of indexes) await client.query(definition)
   await client.query('set session_replication_role = origin')
+  // All rows are looked at instead of a sample: which plan is chosen must not be chance.
+  await client.query('set default_statistics_target = 1000')
   for (const table of tables) {
     await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
     await client.query(`vacuum analyze ${table}`)
