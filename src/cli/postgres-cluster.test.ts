@@ -195,12 +195,12 @@ test('a killed process takes its ephemeral cluster with it', { timeout }, async 
   const { child, port, directory, pid } = await startElsewhere('setInterval(() => {}, 1000)')
   expect(isAlive(pid)).toBe(true)
   child.kill('SIGKILL')
-  expect(await eventually(() => !isAlive(pid) && !existsSync(directory), 10_000)).toBe(true)
+  expect(await eventually(() => !isAlive(pid) && !existsSync(directory), 60_000)).toBe(true)
   expect(await isOpen(port)).toBe(false)
 })
 
 test('so does one that ends without stopping it', { timeout }, async () => {
   // The pause only lets us read the lock file.
   const { directory, pid } = await startElsewhere('setTimeout(() => {}, 500)')
-  expect(await eventually(() => !isAlive(pid) && !existsSync(directory), 10_000)).toBe(true)
+  expect(await eventually(() => !isAlive(pid) && !existsSync(directory), 60_000)).toBe(true)
 })
