@@ -38,11 +38,11 @@ test('an api that dies at any step leaves nothing unknown, nothing charged twice
   const { details, ...report } = await runKills(stage, {
     account: 'kills',
     targets: plainTargets,
-    kills: 3,
+    kills: 1,
     together: 12,
   })
   expect(details).toEqual([])
-  expect(report).toMatchObject({ points: 32, kills: 96, processes: 16, passed: true })
+  expect(report).toMatchObject({ points: 32, kills: 32, passed: true })
 })
 
 test('an api that dies at any step of a payment with gift cards leaves nothing half-paid either', {

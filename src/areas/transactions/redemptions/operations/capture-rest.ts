@@ -1,16 +1,13 @@
 import { nextCheckMs } from '../../../../asking.ts'
 import { failpoint } from '../../../../platform/failpoint.ts'
-import { transact } from '../../../../platform/postgres.ts'
 import { ask } from '../../../payment-services/operations/ask.ts'
 import { callOf, closeFollowUp, type FollowUpOutcome, resultOf, type System } from '../../operations/follow-up.ts'
 import { orStillOpen, serviceOf } from '../../operations/providers.ts'
 import { timelineEntry } from '../../operations/report.ts'
-import { isAttemptOpen } from '../../store/attempts.ts'
 import type { AttemptRow, TransactionRow } from '../../store/rows.ts'
 import type { NextAttempt } from '../../store/settle.ts'
-import { lockTransaction } from '../../store/transactions.ts'
 import { promiseGiftCards } from '../store.ts'
-import { type AnswerKey, finishPaid, finishPending, givingBack, goOn, type Step, storedWith } from './step.ts'
+import { type AnswerKey, endStep, finishPaid, finishPending, givingBack, goOn, type Step, storedWith } from './step.ts'
 
 /** The gift cards are charged: the main method pays what it has promised. */
 export async function captureRest(
@@ -37,18 +34,13 @@ export async function captureRest(
 /** What became of it, whoever found out. */
 export async function settleRest(
   system: System,
-  { id, merchant_account_id }: Pick<TransactionRow, 'id' | 'merchant_account_id'>,
+  given: Pick<TransactionRow, 'id' | 'merchant_account_id'>,
   attempt: Pick<AttemptRow, 'id' | 'subject_id' | 'checks'>,
   outcome: FollowUpOutcome,
   key: AnswerKey,
 ): Promise<Step> {
-  const accounts = [merchant_account_id]
-  return await transact({ ...system, accounts }, async (ctx) => {
-    const locked = await lockTransaction(ctx.db, ctx.accounts, id)
-    if (!locked) throw new Error('an attempt without a transaction')
-    const { row, instrument: main } = locked
-    const reference = { transaction_id: id, id: attempt.id }
-    if (!(await isAttemptOpen(ctx.db, ctx.accounts, reference))) return { row, next: null }
+  return await endStep(system, given, attempt.id, async (ctx, { row, main }) => {
+    const { id } = row
     if (outcome.result === 'unknown') {
       await closeFollowUp(ctx, { ...attempt, transaction_id: id }, outcome)
       return { row, next: null }

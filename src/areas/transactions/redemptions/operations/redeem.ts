@@ -1,14 +1,11 @@
 import type { GiftCardRefusal, GiftCardToCharge } from '../../../../connectors/gift-card.ts'
 import { failpoint } from '../../../../platform/failpoint.ts'
-import { transact } from '../../../../platform/postgres.ts'
 import { askGiftCards, findGiftCardService } from '../../../gift-card-services/operations/routing.ts'
 import { readGiftCard } from '../../../gift-cards/operations/cards.ts'
 import type { System } from '../../operations/follow-up.ts'
 import { orStillOpen } from '../../operations/providers.ts'
 import { timelineEntry } from '../../operations/report.ts'
-import { isAttemptOpen } from '../../store/attempts.ts'
 import type { TimelineEntry, TransactionRow } from '../../store/rows.ts'
-import { lockTransaction } from '../../store/transactions.ts'
 import {
   findRedemptions,
   promiseGiftCards,
@@ -20,6 +17,7 @@ import { captureRest } from './capture-rest.ts'
 import { reversePayment } from './reverse.ts'
 import {
   type AnswerKey,
+  endStep,
   finishPaid,
   forgetStored,
   givingBack,
@@ -118,12 +116,7 @@ async function settleRedeemed(
     storedMethodId: string | null
   },
 ): Promise<Step> {
-  return await transact({ ...system, accounts: [merchant_account_id] }, async (ctx) => {
-    const locked = await lockTransaction(ctx.db, ctx.accounts, id)
-    if (!locked) throw new Error('redemptions without a transaction')
-    const { row, instrument: main } = locked
-    // Whoever gave this one up has decided.
-    if (!(await isAttemptOpen(ctx.db, ctx.accounts, { transaction_id: id, id: attemptId }))) return { row, next: null }
+  return await endStep(system, { id, merchant_account_id }, attemptId, async (ctx, { row, main }) => {
     const known = results.filter((result) => result !== undefined)
     await settleRedemptions(ctx.db, ctx.accounts, id, known, ctx.now())
     await failpoint('redeem: outcome not yet committed')
@@ -163,16 +156,8 @@ function lineOf(
 }
 
 /** The request that charged the gift cards is gone, and so are the cards that it brought: what may have been paid is given back. */
-export async function giveUp(
-  system: System,
-  { id, merchant_account_id }: TransactionRow,
-  attemptId: string,
-): Promise<TransactionRow> {
-  const step = await transact({ ...system, accounts: [merchant_account_id] }, async (ctx): Promise<Step> => {
-    const locked = await lockTransaction(ctx.db, ctx.accounts, id)
-    if (!locked) throw new Error('redemptions without a transaction')
-    const { row, instrument: main } = locked
-    if (!(await isAttemptOpen(ctx.db, ctx.accounts, { transaction_id: id, id: attemptId }))) return { row, next: null }
+export async function giveUp(system: System, given: TransactionRow, attemptId: string): Promise<TransactionRow> {
+  const step = await endStep(system, given, attemptId, async (ctx, { row, main }) => {
     const errorCode = 'service_network_error'
     const end = { row, main, attemptId, result: 'failed' as const, errorCode, timeline: [] }
     const next = givingBack(ctx, row, main.authorized_amount)

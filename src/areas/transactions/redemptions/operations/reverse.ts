@@ -3,7 +3,6 @@ import type { GiftCardOutcome, GiftCardUnknown } from '../../../../connectors/gi
 import type { Context } from '../../../../context.ts'
 import { emit } from '../../../../events/outbox.ts'
 import { failpoint } from '../../../../platform/failpoint.ts'
-import { transact } from '../../../../platform/postgres.ts'
 import { askGiftCards, findGiftCardService } from '../../../gift-card-services/operations/routing.ts'
 import { ask } from '../../../payment-services/operations/ask.ts'
 import { callOf, type FollowUpOutcome, resultOf, type System } from '../../operations/follow-up.ts'
@@ -11,11 +10,11 @@ import { orStillOpen, serviceOf } from '../../operations/providers.ts'
 import { renderRedemptions } from '../../operations/render.ts'
 import { timelineEntry, transactionTarget } from '../../operations/report.ts'
 import { statusEvents } from '../../rules.ts'
-import { closeAttempt, isAttemptOpen } from '../../store/attempts.ts'
+import { closeAttempt } from '../../store/attempts.ts'
 import type { AttemptRow, InstrumentRow, TimelineEntry, TransactionRow } from '../../store/rows.ts'
-import { findInstrument, insertTimeline, lockTransaction, moveTransaction } from '../../store/transactions.ts'
+import { findInstrument, insertTimeline, moveTransaction } from '../../store/transactions.ts'
 import { closeGiftCards, findRedemptions, markReversed, type RedemptionRow, writeRedemptionText } from '../store.ts'
-import { type AnswerKey, finishUnpaid, forgetStored, givingBack, goOn, type Step, storedWith } from './step.ts'
+import { type AnswerKey, endStep, finishUnpaid, forgetStored, givingBack, goOn, type Step, storedWith } from './step.ts'
 
 type ReverseAttempt = Pick<AttemptRow, 'id' | 'amount' | 'payment_service_id' | 'subject_id' | 'checks'>
 
@@ -97,17 +96,14 @@ async function letGo(
 
 async function settleReversal(
   system: System,
-  { id, merchant_account_id }: TransactionRow,
+  given: TransactionRow,
   attempt: ReverseAttempt,
   { giftCards, main }: Answers,
   options: { key: AnswerKey; storedMethodId: string | null },
 ): Promise<Step> {
-  return await transact({ ...system, accounts: [merchant_account_id] }, async (ctx) => {
-    const locked = await lockTransaction(ctx.db, ctx.accounts, id)
-    if (!locked) throw new Error('an attempt without a transaction')
-    const { row, instrument } = locked
+  return await endStep(system, given, attempt.id, async (ctx, { row, main: instrument }) => {
+    const { id } = row
     const reference = { transaction_id: id, id: attempt.id }
-    if (!(await isAttemptOpen(ctx.db, ctx.accounts, reference))) return { row, next: null }
     const now = ctx.now()
     const back = giftCards.flatMap(({ redemption, outcome }) => (outcome.result === 'succeeded' ? [redemption] : []))
     await markReversed(

@@ -1,13 +1,16 @@
 import type { Context } from '../../../../context.ts'
 import { nextCheckMs } from '../../../../asking.ts'
+import { transact } from '../../../../platform/postgres.ts'
 import { forgetNumber } from '../../../payment-methods/operations/change.ts'
 import { findStoredMethod } from '../../../payment-methods/operations/cards.ts'
 import type { System } from '../../operations/follow-up.ts'
 import { renderRedemptions, renderTransaction } from '../../operations/render.ts'
 import { timelineEntry } from '../../operations/report.ts'
 import { eventsOf } from '../../operations/settlement-report.ts'
+import { isAttemptOpen } from '../../store/attempts.ts'
 import type { Action, InstrumentRow, TimelineEntry, TransactionRow } from '../../store/rows.ts'
 import { type NextAttempt, type Settlement, settleAuthorizations } from '../../store/settle.ts'
+import { lockTransaction } from '../../store/transactions.ts'
 import { captureGiftCards, emptyInstruments, findRedemptions, promiseGiftCards, type RedemptionRow } from '../store.ts'
 
 /**
@@ -21,6 +24,25 @@ export type AnswerKey = { operation: string; key: string } | null
 export interface Step {
   row: TransactionRow
   next: NextAttempt | null
+}
+
+/**
+ * The end of a step, under the lock of its transaction. Whoever has ended it before has decided: then nothing is written, and the transaction
+ * comes back as it is.
+ */
+export function endStep(
+  system: System,
+  { id, merchant_account_id }: Pick<TransactionRow, 'id' | 'merchant_account_id'>,
+  attemptId: string,
+  end: (ctx: System & Pick<Context, 'accounts'>, locked: { row: TransactionRow; main: InstrumentRow }) => Promise<Step>,
+): Promise<Step> {
+  return transact({ ...system, accounts: [merchant_account_id] }, async (ctx) => {
+    const locked = await lockTransaction(ctx.db, ctx.accounts, id)
+    if (!locked) throw new Error('an attempt without a transaction')
+    const { row, instrument: main } = locked
+    if (!(await isAttemptOpen(ctx.db, ctx.accounts, { transaction_id: id, id: attemptId }))) return { row, next: null }
+    return end(ctx, { row, main })
+  })
 }
 
 type Writing = Pick<Context, 'db' | 'accounts' | 'now' | 'newId'>
