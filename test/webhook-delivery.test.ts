@@ -1,18 +1,24 @@
-import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../src/ids.ts'
 import { startWorker, type Worker } from '../src/main/worker.ts'
 import { Secret } from '../src/platform/secret.ts'
 import { useApi } from './api.ts'
+import { acceptsHexForm, acceptsStandardForm } from './webhook-kills/verify.ts'
 
 /* From a request to the API to the merchant's endpoint, through the worker as it is. */
+
+interface Received {
+  headers: IncomingHttpHeaders
+  body: string
+}
 
 const api = useApi({ webhookLoopback: true })
 let worker: Worker
 let receiver: Server
 let url = ''
-let received: { headers: IncomingHttpHeaders; body: string }[] = []
+let received: Received[] = []
 
 beforeAll(async () => {
   receiver = createServer((request, response) => {
@@ -61,11 +67,9 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-const hex = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex')
-const base64 = (secret: string, text: string) =>
-  createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
-    .update(text)
-    .digest('base64')
+/** By somebody who knows this secret, in both ways. */
+const isAccepted = (secret: string, { headers, body }: Received) =>
+  acceptsHexForm(secret, headers, body) && acceptsStandardForm(secret, headers, body)
 
 test('a change is told to the endpoint, signed in both ways, by the old and the new secret while they are rotated', async () => {
   const { status, body: subscription } = await api.request<{ id: string; secret: string }>(
@@ -78,7 +82,8 @@ test('a change is told to the endpoint, signed in both ways, by the old and the 
   expect(status).toBe(201)
   const buyer = await api.request<{ id: string }>('POST', '/buyers', { body: { display_name: 'Ada' } })
   await until(() => received.length === 1)
-  const [{ headers, body }] = received as [(typeof received)[0]]
+  const [first] = received as [Received]
+  const { headers, body } = first
   expect(JSON.parse(body)).toMatchObject({
     type: 'event',
     name: 'buyer.created',
@@ -87,32 +92,35 @@ test('a change is told to the endpoint, signed in both ways, by the old and the 
     environment: 'sandbox',
     target: { type: 'buyer', id: buyer.body.id, display_name: 'Ada' },
   })
-  const { 'webhook-id': id, 'webhook-timestamp': timestamp } = headers
   expect(headers['authorization']).toBe(`Basic ${Buffer.from('florin:pass').toString('base64')}`)
-  expect(headers['x-service-webhook-signatures']).toBe(hex(subscription.secret, `${String(timestamp)}.${body}`))
-  expect(headers['webhook-signature']).toBe(
-    `v1,${base64(subscription.secret, `${String(id)}.${String(timestamp)}.${body}`)}`,
-  )
+  expect(isAccepted(subscription.secret, first)).toBe(true)
 
   const path = `/webhook-subscriptions/${subscription.id}`
   const { body: rotated } = await api.request<{ secret: string; rotating: boolean }>('POST', `${path}/rotate-secret`, {
     body: { delta: 60 },
   })
   expect(rotated.rotating).toBe(true)
-  await new Promise((resolve) => setTimeout(resolve, 5_000))
-  received = []
-  await api.request('PUT', `/buyers/${buyer.body.id}`, { body: { display_name: 'Ada L.' } })
-  await until(() => received.length === 1)
-  const [again] = received as [(typeof received)[0]]
-  const at = String(again.headers['webhook-timestamp'])
-  expect(String(again.headers['x-service-webhook-signatures']).split(',')).toEqual(
-    [rotated.secret, subscription.secret].map((secret) => hex(secret, `${at}.${again.body}`)),
-  )
+  const change = async () => {
+    received = []
+    await api.request('PUT', `/buyers/${buyer.body.id}`, { body: { display_name: newId() } })
+  }
+  // Until the worker has heard of it; who knows the old one is convinced all the time.
+  for (let isHeard = false; !isHeard; ) {
+    await change()
+    await until(() => received.length === 1)
+    const [again] = received as [Received]
+    expect(isAccepted(subscription.secret, again)).toBe(true)
+    isHeard = isAccepted(rotated.secret, again)
+  }
 
   await api.request('PUT', path, { body: { active: false } })
-  await new Promise((resolve) => setTimeout(resolve, 5_000))
-  received = []
-  await api.request('PUT', `/buyers/${buyer.body.id}`, { body: { display_name: 'Ada King' } })
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
-  expect(received).toEqual([])
+  do {
+    await change()
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+  } while (received.length > 0)
+  const deliveries = await api.request<{ items: unknown[] }>(
+    'GET',
+    `/webhook-deliveries?subscription_id=${subscription.id}&undelivered=true`,
+  )
+  expect(deliveries.body.items).toEqual([])
 })

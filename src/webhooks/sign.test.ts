@@ -7,6 +7,17 @@ test('the hex form has the value of the contract', () => {
   )
 })
 
+test('the standard form has the value of its published example', () => {
+  expect(
+    standardSignature(
+      'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      '1614265330',
+      '{"test": 2432232314}',
+    ),
+  ).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+})
+
 test('while a secret is rotated both sign, in both forms', () => {
   const secrets = ['whsec_bmV3IG5ldyBuZXcgbmV3IG5ldyBuZXc=', 'whsec_b2xkIG9sZCBvbGQgb2xkIG9sZCBvbGQ=']
   const now = new Date(1_700_000_000_999)
