@@ -6,6 +6,7 @@ import { newId, timeOfId } from '../ids.ts'
 import { createLog } from '../platform/log.ts'
 import { connect, type Database, transact } from '../platform/postgres.ts'
 import { type Dispatcher, type Sent, startDispatcher } from './dispatcher.ts'
+import { mostAtOnce } from './endpoint.ts'
 import type { EndpointRow, EventRow } from './store.ts'
 
 /* Events on their way from the queue to endpoints. The endpoints are the outside world, and played here. */
@@ -181,6 +182,20 @@ test('an endpoint that fails is left alone, and does not keep others waiting', a
   await until(async () => received.filter(({ url }) => url.includes(alive)).length === 200)
   const tries = received.filter(({ url }) => url.includes('dead')).length
   expect(tries).toBeLessThanOrEqual(48)
+})
+
+test('an endpoint that does not answer takes no place of another: all of the others are told before it says a word', async () => {
+  const [silent, alive] = [await subscribe({ url: 'https://silent.example.com/' }), await subscribe()]
+  const { promise: end, resolve: speak } = Promise.withResolvers<Sent>()
+  answers = ({ id }) => (id === silent ? end : fine)
+  start()
+  for (let index = 0; index < 200; index += 1) await happen()
+  try {
+    await until(() => received.filter(({ url }) => url.includes(alive)).length === 200)
+    expect(received.filter(({ url }) => url.includes('silent')).length).toBe(mostAtOnce)
+  } finally {
+    speak(fine)
+  }
 })
 
 test('a subscription that is made inactive is sent nothing more, and what it was to be sent stays', async () => {

@@ -7,7 +7,7 @@ export interface Leased extends Due {
 }
 
 /** Deliveries on their way to one endpoint. */
-const mostAtOnce = 16
+export const mostAtOnce = 16
 /** Deliveries that wait for them: no more than can be sent, each within its deadline, before the lease is over. */
 const mostWaiting = 48
 
