@@ -1,10 +1,8 @@
+import { expiryFrom } from '../areas/webhook-deliveries/operations.ts'
 import { newId, timeOfId } from '../ids.ts'
 import { failpoint } from '../platform/failpoint.ts'
 import { type Db, transact } from '../platform/postgres.ts'
 import { type Due, insertDeliveries, type Match, takeEvents } from './store.ts'
-
-/** Nothing is sent later than that after the event. */
-export const lifetimeMs = 7 * 24 * 60 * 60 * 1000
 
 export interface Relayed {
   events: number
@@ -54,7 +52,7 @@ function plan(match: Match, now: Date, leaseMs: number, wants: (subscriptionId: 
     subscription_id: subscriptionId,
     event_id: event.id,
     next_attempt_at: new Date(now.getTime() + (isTaken ? leaseMs : 0)),
-    expires_at: new Date(event.created_at.getTime() + lifetimeMs),
+    expires_at: expiryFrom(event.created_at),
     created_at: timeOfId(id),
   }
   const due: Due | undefined = isTaken

@@ -21,6 +21,8 @@ import {
   type SubscriptionState,
 } from './store.ts'
 
+export { expiryFrom }
+
 const mostAttempts = 100
 
 export async function listWebhookDeliveries(

@@ -4,9 +4,8 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number]
 export const deliveryOrigins = ['event', 'replay', 'test'] as const
 export type DeliveryOrigin = (typeof deliveryOrigins)[number]
 
-/** How long something is tried that was not asked for when its event happened. */
-const lifetimeMs = 7 * 24 * 60 * 60 * 1000
-export const expiryFrom = (now: Date) => new Date(now.getTime() + lifetimeMs)
+/** Nothing is sent later than seven days after the event, or after somebody asked for it again. */
+export const expiryFrom = (since: Date) => new Date(since.getTime() + 7 * 24 * 60 * 60 * 1000)
 
 /** Who sends puts the next attempt off for less than this. What is due sooner may be on its way at the moment. */
 const longestLeaseMs = 60_000

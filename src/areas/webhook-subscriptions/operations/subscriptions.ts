@@ -1,5 +1,5 @@
 import { realTime } from '../../../clocks.ts'
-import { accountOf, type Context, wholeInstance, withInstance } from '../../../context.ts'
+import { accountOf, accountOrNull, type Context, wholeInstance, withInstance } from '../../../context.ts'
 import { type ErrorDetail, notFound, ValidationFailure } from '../../../errors.ts'
 import { eventNames } from '../../../events/catalog.ts'
 import { newId, timeOfId } from '../../../ids.ts'
@@ -218,16 +218,14 @@ async function record(ctx: Context, what: 'created' | 'updated' | 'deleted', row
     type: 'webhook-subscription',
     id: row.id,
     name: new URL(row.url).host,
-    merchantAccountId: accountShown(row),
+    merchantAccountId: accountOrNull(row.merchant_account_id),
   })
 }
-
-const accountShown = ({ merchant_account_id: account }: SubscriptionRow) => (account === wholeInstance ? null : account)
 
 const present = (row: SubscriptionRow, secret: string | null): WebhookSubscription => ({
   type: 'webhook-subscription',
   id: row.id,
-  merchant_account_id: accountShown(row),
+  merchant_account_id: accountOrNull(row.merchant_account_id),
   active: row.active,
   url: row.url,
   event_names: row.event_names && [...row.event_names],
