@@ -151,6 +151,12 @@ function exchange(
         resolve({ status, headers, body: Buffer.concat(chunks).subarray(0, mostBody) })
       }
       response.on('error', (error) => fail(error, false))
+      // Nobody reads that much to be able to use a connection again.
+      if (!wantsBody && Number(response.headers['content-length'] ?? 0) > mostBody) {
+        finish()
+        end()
+        return
+      }
       response.once('end', finish)
       response.on('data', (chunk: Buffer) => {
         if (wantsBody) chunks.push(chunk)
