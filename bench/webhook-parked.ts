@@ -35,7 +35,7 @@ const seconds = Number(options.seconds)
 const perSecond = Number(options.rate)
 const floor = { ratio: 1.5 }
 /** How far one may be before another that is older: what is taken at once, and as much again that is on its way. */
-const mostAhead = 128
+const mostAhead = 224
 
 const dead = 'dead'
 const accounts = Array.from({ length: 10 }, (_none, index) => `shop-${index}`)

@@ -6,8 +6,8 @@ import { saturate } from './webhooks/saturate.ts'
 import { type Receivers, type Sender, type Source, startReceivers, startSender, startStage } from './webhooks/stage.ts'
 
 /**
- * How long an event takes from its commit to the first attempt to tell a subscription, at several rates, with one subscription and with ten; and what a
- * delivery costs PostgreSQL and the sender. Receivers answer at once; all of it shares one machine.
+ * How long an event takes from its commit to the first attempt to tell a subscription, at several rates, with one subscription, with ten, and with a hundred
+ * accounts of one each; and what a delivery costs PostgreSQL and the sender. Receivers answer at once; all of it shares one machine.
  */
 const { values: options } = parseArgs({
   options: {
@@ -31,10 +31,11 @@ const rounds = Number(options.rounds)
 const seconds = Number(options.seconds)
 const floor = { rate: 500, p99Ms: 1_000 }
 /** Of what the sender can do at most: above it, lag is the length of a queue. */
-const carriedShare = 0.6
+const carriedShare = 0.7
 
 interface Audience {
-  account: string
+  accounts: readonly string[]
+  /** Of each account. */
   subscriptions: number
   receivers: Receivers
 }
@@ -90,7 +91,7 @@ async function measure(source: Source, sender: Sender, { audience, rate }: Plan)
   let spent = { statements: 0, cpuMs: 0 }
   const cost = await costOf(source, async () => {
     const before = await sender.totals()
-    await source.commitAtRate([audience.account], { perSecond: rate, seconds })
+    await source.commitAtRate(audience.accounts, { perSecond: rate, seconds })
     await ledger.waitFor(source.committed.size * audience.subscriptions)
     const after = await sender.totals()
     spent = { statements: after.statements - before.statements, cpuMs: after.cpuMs - before.cpuMs }
@@ -100,9 +101,9 @@ async function measure(source: Source, sender: Sender, { audience, rate }: Plan)
 }
 
 /** The most deliveries a second, for a while. */
-async function findMost(source: Source, { account, subscriptions, receivers }: Audience): Promise<number> {
+async function findMost(source: Source, { accounts, subscriptions, receivers }: Audience): Promise<number> {
   const ledger = await Ledger.open(receivers)
-  const how = { accounts: [account], copies: subscriptions, onTheirWay: Math.max(500, 50 * subscriptions) }
+  const how = { accounts, copies: subscriptions, onTheirWay: Math.max(500, 20 * receivers.urls.length) }
   const { expected } = await saturate(source, ledger, { ...how, seconds: Math.min(2, seconds) })
   await ledger.waitFor(expected)
   const run = await saturate(source, ledger, { ...how, seconds })
@@ -145,15 +146,17 @@ function report({ audience, wanted, rate }: Plan, runs: readonly Run[], alone: C
 
 /** All rates, by a sender of their own. */
 async function measureAudience(source: Source, audience: Audience, alone: ReadonlyMap<number, Cost>) {
-  const { account, subscriptions, receivers } = audience
-  await source.subscribe(receivers.urls.map((url) => ({ account, url })))
+  const { accounts, subscriptions, receivers } = audience
+  await source.subscribe(
+    receivers.urls.map((url, index) => ({ account: accounts[index % accounts.length] ?? '', url })),
+  )
   const rowsBefore = await rowsWritten(source)
   const sender = await startSender(stage.cluster.url({ user: 'florin_worker' }))
   const plans: { plan: Plan; runs: Run[] }[] = []
   let most = 0
   try {
     most = await findMost(source, audience)
-    note(`${subscriptions} subscriptions: ${round(most, 0)} deliveries/s at most`)
+    note(`${accounts.length} accounts with ${subscriptions} subscriptions each: ${round(most, 0)} deliveries/s at most`)
     const carried = (carriedShare * most) / subscriptions
     for (const wanted of rates) plans.push({ plan: { audience, wanted, rate: Math.min(wanted, carried) }, runs: [] })
     for (let count = 1; count <= rounds; count += 1) {
@@ -170,6 +173,7 @@ async function measureAudience(source: Source, audience: Audience, alone: Readon
   // An event is one row, and one in the queue.
   const rows = (await rowsWritten(source)) - rowsBefore - 2 * (await source.count('events'))
   const figures = {
+    accounts: accounts.length,
     subscriptions,
     most_deliveries_per_second: round(most, 0),
     rows_per_delivery: round(rows / (await source.count('webhook_deliveries')), 2),
@@ -179,9 +183,14 @@ async function measureAudience(source: Source, audience: Audience, alone: Readon
   return figures
 }
 
+const good = (length: number) => Array.from({ length }, () => 'good' as const)
+
 const stage = await startStage()
-const one = await startReceivers(['good'])
-const ten = await startReceivers(Array.from({ length: 10 }, () => 'good' as const))
+const [one, ten, hundred] = [
+  await startReceivers(good(1)),
+  await startReceivers(good(10)),
+  await startReceivers(good(100)),
+]
 try {
   const source = await stage.open()
   const alone = new Map<number, Cost>()
@@ -190,8 +199,13 @@ try {
     alone.set(rate, await costOfEvent(source, rate))
   }
   const audiences = [
-    await measureAudience(source, { account: 'one', subscriptions: 1, receivers: one }, alone),
-    await measureAudience(source, { account: 'ten', subscriptions: 10, receivers: ten }, alone),
+    await measureAudience(source, { accounts: ['one'], subscriptions: 1, receivers: one }, alone),
+    await measureAudience(source, { accounts: ['ten'], subscriptions: 10, receivers: ten }, alone),
+    await measureAudience(
+      source,
+      { accounts: hundred.urls.map((_url, index) => `shop-${index}`), subscriptions: 1, receivers: hundred },
+      alone,
+    ),
   ]
   // One that had to be lowered was not carried.
   const passed = (audiences[0]?.rates ?? [])
@@ -200,6 +214,6 @@ try {
   console.log(JSON.stringify({ bench: 'webhooks', rounds, seconds, audiences, p99_ms_below: floor.p99Ms, passed }))
   process.exitCode = passed ? 0 : 1
 } finally {
-  await Promise.all([one.stop(), ten.stop()])
+  await Promise.all([one.stop(), ten.stop(), hundred.stop()])
   await stage.close()
 }

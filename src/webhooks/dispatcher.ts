@@ -50,7 +50,8 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
   const results = createResultWriter({ db, now, log })
   const sending = new Set<Promise<void>>()
   const stopping = new AbortController()
-  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
+  const pause = (ms: number, signal = stopping.signal) => sleep(ms, undefined, { signal }).catch(() => undefined)
+  let claiming = new AbortController()
   let sweptAt = 0
   let refreshing: Promise<void> | undefined
   let isOutdated = false
@@ -161,6 +162,7 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
       created_at: timeOfId(attemptId),
     })
     pump(endpoint)
+    if (endpoint.isRunningDry) claiming.abort()
     await written
   }
 
@@ -219,10 +221,10 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
     adopt(due, leaseUntil.getTime())
   }
 
-  async function keep(step: () => Promise<number>): Promise<void> {
+  async function keep(step: () => Promise<void>): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        await pause(await step())
+        await step()
       } catch (error) {
         log.warn('webhooks could not be dispatched', { error })
         await pause(afterErrorMs)
@@ -233,12 +235,15 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
   const loops = [
     keep(async () => {
       await refresh()
-      return refreshMs
+      await pause(refreshMs)
     }),
-    keep(async () => ((await relayOnce()) ? 0 : idleMs)),
     keep(async () => {
+      if (!(await relayOnce())) await pause(idleMs)
+    }),
+    keep(async () => {
+      claiming = new AbortController()
       await claimOnce()
-      return backlogMs
+      await pause(backlogMs, claiming.signal)
     }),
   ]
 
@@ -246,6 +251,7 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
     refresh: () => void refresh(),
     async stop() {
       stopping.abort()
+      claiming.abort()
       await Promise.all(loops)
       await Promise.all(sending)
       await results.flush()

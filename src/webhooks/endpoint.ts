@@ -9,7 +9,7 @@ export interface Leased extends Due {
 /** Deliveries on their way to one endpoint. */
 export const mostAtOnce = 16
 /** Deliveries that wait for them: no more than can be sent, each within its deadline, before the lease is over. */
-const mostWaiting = 48
+const mostWaiting = 96
 
 /** One endpoint as this process sees it: what waits for it, how much is on its way, and how it fares. */
 export class Endpoint {
@@ -37,6 +37,11 @@ export class Endpoint {
   next(now: number): Leased | undefined {
     const room = this.breaker.room(now)
     return (this.breaker.isOpen ? room > 0 : this.sending < room) ? this.waiting.shift() : undefined
+  }
+
+  /** Soon there is nothing to send, though there may be in the database. */
+  get isRunningDry(): boolean {
+    return this.hasBacklog && this.waiting.length < mostAtOnce && !this.breaker.isOpen
   }
 
   /** What waits is left to whoever finds its lease over. */
