@@ -29,7 +29,7 @@ Example: npm run proof:webhook-isolation -- --rounds 2 --seconds 8`)
 }
 const rounds = Number(options.rounds)
 const seconds = Number(options.seconds)
-const mostWarmUps = 8
+const mostWarmUps = 2 * rounds
 const settledMegabytes = 3
 const floors = { ratio: 0.9, memoryMegabytes: 20 }
 

@@ -5,11 +5,11 @@ import { runBench } from './run-bench.ts'
 
 test('while four endpoints hang, fail, drip and flood, the others are told everything, and memory stays bounded', async () => {
   const { code, report, stderr } = await runBench(
-    'bench/webhook-isolation.ts --rounds 1 --seconds 3 --endpoints 20'.split(' '),
+    'bench/webhook-isolation.ts --rounds 1 --seconds 2 --endpoints 12'.split(' '),
   )
   expect(report, stderr).toMatchObject({
     proof: 'webhook-isolation',
-    endpoints: 20,
+    endpoints: 12,
     bad: ['hang', 'error', 'drip', 'gigabyte'],
     missing: 0,
     ratio: expect.any(Number),
@@ -37,7 +37,7 @@ test('deliveries that were parked are sent when their endpoint is back, the olde
 })
 
 test('bench:webhooks: four rows for a delivery, few more where it waits; no figure of time decides in CI', async () => {
-  const { code, report, stderr } = await runBench('bench/webhooks.ts --rates 20,200 --rounds 1 --seconds 2'.split(' '))
+  const { code, report, stderr } = await runBench('bench/webhooks.ts --rates 20,200 --rounds 1 --seconds 1'.split(' '))
   expect(report, stderr).toMatchObject({ bench: 'webhooks', passed: expect.any(Boolean) })
   const rate = {
     lag_ms: { p50: expect.any(Number), p95: expect.any(Number), p99: expect.any(Number) },

@@ -34,6 +34,7 @@ async function work(point?: string): Promise<string | number | null> {
   const child = spawn(process.execPath, ['--import', ...files], {
     env: {
       PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
       DATABASE_URL: database.url('florin_worker'),
       KILL_ORDER: orderFile,
     },
