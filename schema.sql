@@ -20,7 +20,7 @@ CREATE FUNCTION public.florin_drop_partitions(parent text, keep_months integer) 
 declare
   partition text;
 begin
-  if parent not in ('audit_logs', 'events') or keep_months < 1 then
+  if parent not in ('audit_logs', 'events', 'webhook_deliveries', 'webhook_attempts') or keep_months < 1 then
     raise exception 'florin_drop_partitions: not a log, or nothing would be kept';
   end if;
   set local lock_timeout = '2s';
@@ -92,7 +92,7 @@ declare
   made   integer := 0;
 begin
   set local lock_timeout = '2s';
-  foreach parent in array array['audit_logs', 'events'] loop
+  foreach parent in array array['audit_logs', 'events', 'webhook_deliveries', 'webhook_attempts'] loop
     for step in 0..months_ahead loop
       start := date_trunc('month', now() at time zone 'UTC' + make_interval(months => step)) at time zone 'UTC';
       continue when to_regclass(format('public.%s_%s', parent, to_char(start at time zone 'UTC', 'YYYYMM'))) is not null;
@@ -120,6 +120,17 @@ CREATE FUNCTION public.florin_reaches_all(accounts text[]) RETURNS boolean
     RETURN ((current_setting('florin.accounts'::text, true) = '*'::text) OR ((cardinality(accounts) > 0) AND (accounts <@ string_to_array(current_setting('florin.accounts'::text, true), ','::text))));
 
 ALTER FUNCTION public.florin_reaches_all(accounts text[]) OWNER TO florin_migrate;
+
+CREATE FUNCTION public.florin_subscription_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_notify('florin_webhooks', coalesce(new.id, old.id)::text);
+  return null;
+end
+$$;
+
+ALTER FUNCTION public.florin_subscription_changed() OWNER TO florin_migrate;
 
 CREATE FUNCTION public.florin_update_reference() RETURNS trigger
     LANGUAGE plpgsql
@@ -454,9 +465,25 @@ ALTER TABLE ONLY public.enrolments FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.enrolments OWNER TO florin_migrate;
 
+CREATE TABLE public.event_consumers (
+    merchant_account_id text NOT NULL,
+    id text NOT NULL,
+    "position" uuid NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT event_consumers_id_check CHECK (((length(id) >= 1) AND (length(id) <= 50))),
+    CONSTRAINT event_consumers_merchant_account_id_check CHECK (((length(merchant_account_id) >= 1) AND (length(merchant_account_id) <= 50)))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.event_consumers FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.event_consumers OWNER TO florin_migrate;
+
 CREATE TABLE public.event_queue (
     event_id uuid NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000');
 
 ALTER TABLE public.event_queue OWNER TO florin_migrate;
 
@@ -1326,6 +1353,225 @@ ALTER TABLE ONLY public.transactions FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.transactions OWNER TO florin_migrate;
 
+CREATE TABLE public.webhook_attempts (
+    merchant_account_id text NOT NULL,
+    delivery_id uuid NOT NULL,
+    id uuid NOT NULL,
+    number integer NOT NULL,
+    status_code integer,
+    error text,
+    duration_ms integer NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL
+)
+PARTITION BY RANGE (id);
+
+ALTER TABLE ONLY public.webhook_attempts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.webhook_attempts OWNER TO florin_migrate;
+
+CREATE TABLE public.webhook_attempts_202611 (
+    merchant_account_id text NOT NULL,
+    delivery_id uuid NOT NULL,
+    id uuid NOT NULL,
+    number integer NOT NULL,
+    status_code integer,
+    error text,
+    duration_ms integer NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL
+);
+
+ALTER TABLE public.webhook_attempts_202611 OWNER TO florin_migrate;
+
+CREATE TABLE public.webhook_attempts_202612 (
+    merchant_account_id text NOT NULL,
+    delivery_id uuid NOT NULL,
+    id uuid NOT NULL,
+    number integer NOT NULL,
+    status_code integer,
+    error text,
+    duration_ms integer NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL
+);
+
+ALTER TABLE public.webhook_attempts_202612 OWNER TO florin_migrate;
+
+CREATE TABLE public.webhook_attempts_202701 (
+    merchant_account_id text NOT NULL,
+    delivery_id uuid NOT NULL,
+    id uuid NOT NULL,
+    number integer NOT NULL,
+    status_code integer,
+    error text,
+    duration_ms integer NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL
+);
+
+ALTER TABLE public.webhook_attempts_202701 OWNER TO florin_migrate;
+
+CREATE TABLE public.webhook_attempts_202702 (
+    merchant_account_id text NOT NULL,
+    delivery_id uuid NOT NULL,
+    id uuid NOT NULL,
+    number integer NOT NULL,
+    status_code integer,
+    error text,
+    duration_ms integer NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL
+);
+
+ALTER TABLE public.webhook_attempts_202702 OWNER TO florin_migrate;
+
+CREATE TABLE public.webhook_deliveries (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    subscription_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    origin text NOT NULL,
+    status text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp(3) with time zone,
+    expires_at timestamp(3) with time zone NOT NULL,
+    status_code integer,
+    error text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT webhook_deliveries_due CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+    CONSTRAINT webhook_deliveries_origin_check CHECK ((origin = ANY (ARRAY['event'::text, 'replay'::text, 'test'::text]))),
+    CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
+)
+PARTITION BY RANGE (id);
+
+ALTER TABLE ONLY public.webhook_deliveries FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.webhook_deliveries OWNER TO florin_migrate;
+
+CREATE TABLE public.webhook_deliveries_202611 (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    subscription_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    origin text NOT NULL,
+    status text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp(3) with time zone,
+    expires_at timestamp(3) with time zone NOT NULL,
+    status_code integer,
+    error text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT webhook_deliveries_due CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+    CONSTRAINT webhook_deliveries_origin_check CHECK ((origin = ANY (ARRAY['event'::text, 'replay'::text, 'test'::text]))),
+    CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
+);
+
+ALTER TABLE public.webhook_deliveries_202611 OWNER TO florin_migrate;
+
+CREATE TABLE public.webhook_deliveries_202612 (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    subscription_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    origin text NOT NULL,
+    status text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp(3) with time zone,
+    expires_at timestamp(3) with time zone NOT NULL,
+    status_code integer,
+    error text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT webhook_deliveries_due CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+    CONSTRAINT webhook_deliveries_origin_check CHECK ((origin = ANY (ARRAY['event'::text, 'replay'::text, 'test'::text]))),
+    CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
+);
+
+ALTER TABLE public.webhook_deliveries_202612 OWNER TO florin_migrate;
+
+CREATE TABLE public.webhook_deliveries_202701 (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    subscription_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    origin text NOT NULL,
+    status text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp(3) with time zone,
+    expires_at timestamp(3) with time zone NOT NULL,
+    status_code integer,
+    error text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT webhook_deliveries_due CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+    CONSTRAINT webhook_deliveries_origin_check CHECK ((origin = ANY (ARRAY['event'::text, 'replay'::text, 'test'::text]))),
+    CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
+);
+
+ALTER TABLE public.webhook_deliveries_202701 OWNER TO florin_migrate;
+
+CREATE TABLE public.webhook_deliveries_202702 (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    subscription_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    origin text NOT NULL,
+    status text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp(3) with time zone,
+    expires_at timestamp(3) with time zone NOT NULL,
+    status_code integer,
+    error text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT webhook_deliveries_due CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+    CONSTRAINT webhook_deliveries_origin_check CHECK ((origin = ANY (ARRAY['event'::text, 'replay'::text, 'test'::text]))),
+    CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
+);
+
+ALTER TABLE public.webhook_deliveries_202702 OWNER TO florin_migrate;
+
+CREATE TABLE public.webhook_replays (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    subscription_id uuid NOT NULL,
+    from_id uuid NOT NULL,
+    to_id uuid NOT NULL,
+    event_names text[],
+    undelivered_only boolean NOT NULL,
+    "position" uuid,
+    deliveries bigint DEFAULT 0 NOT NULL,
+    finished_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.webhook_replays FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.webhook_replays OWNER TO florin_migrate;
+
+CREATE TABLE public.webhook_subscriptions (
+    merchant_account_id text NOT NULL,
+    id uuid NOT NULL,
+    url text NOT NULL,
+    active boolean NOT NULL,
+    event_names text[],
+    authentication jsonb,
+    secret_name text,
+    previous_secret_name text,
+    rotating_until timestamp(3) with time zone,
+    creator_id uuid,
+    creator_name text NOT NULL,
+    creator_thumbprint text,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT webhook_subscriptions_merchant_account_id_check CHECK (((length(merchant_account_id) >= 1) AND (length(merchant_account_id) <= 50))),
+    CONSTRAINT webhook_subscriptions_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2048)))
+);
+
+ALTER TABLE ONLY public.webhook_subscriptions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.webhook_subscriptions OWNER TO florin_migrate;
+
 CREATE TABLE vault.keys (
     id uuid NOT NULL,
     purpose text NOT NULL,
@@ -1375,6 +1621,22 @@ CREATE UNLOGGED TABLE vault.waiting (
 ALTER TABLE ONLY vault.waiting ALTER COLUMN sealed SET STORAGE EXTERNAL;
 
 ALTER TABLE vault.waiting OWNER TO florin_migrate;
+
+ALTER TABLE ONLY public.webhook_attempts ATTACH PARTITION public.webhook_attempts_202611 FOR VALUES FROM ('01a19467-e800-0000-0000-000000000000') TO ('01a22ee6-b000-0000-0000-000000000000');
+
+ALTER TABLE ONLY public.webhook_attempts ATTACH PARTITION public.webhook_attempts_202612 FOR VALUES FROM ('01a22ee6-b000-0000-0000-000000000000') TO ('01a2ce8b-d400-0000-0000-000000000000');
+
+ALTER TABLE ONLY public.webhook_attempts ATTACH PARTITION public.webhook_attempts_202701 FOR VALUES FROM ('01a2ce8b-d400-0000-0000-000000000000') TO ('01a36e30-f800-0000-0000-000000000000');
+
+ALTER TABLE ONLY public.webhook_attempts ATTACH PARTITION public.webhook_attempts_202702 FOR VALUES FROM ('01a36e30-f800-0000-0000-000000000000') TO ('01a3fe63-0800-0000-0000-000000000000');
+
+ALTER TABLE ONLY public.webhook_deliveries ATTACH PARTITION public.webhook_deliveries_202611 FOR VALUES FROM ('01a19467-e800-0000-0000-000000000000') TO ('01a22ee6-b000-0000-0000-000000000000');
+
+ALTER TABLE ONLY public.webhook_deliveries ATTACH PARTITION public.webhook_deliveries_202612 FOR VALUES FROM ('01a22ee6-b000-0000-0000-000000000000') TO ('01a2ce8b-d400-0000-0000-000000000000');
+
+ALTER TABLE ONLY public.webhook_deliveries ATTACH PARTITION public.webhook_deliveries_202701 FOR VALUES FROM ('01a2ce8b-d400-0000-0000-000000000000') TO ('01a36e30-f800-0000-0000-000000000000');
+
+ALTER TABLE ONLY public.webhook_deliveries ATTACH PARTITION public.webhook_deliveries_202702 FOR VALUES FROM ('01a36e30-f800-0000-0000-000000000000') TO ('01a3fe63-0800-0000-0000-000000000000');
 
 ALTER TABLE ONLY public.account_updater_inquiries
     ADD CONSTRAINT account_updater_inquiries_pkey PRIMARY KEY (merchant_account_id, id);
@@ -1435,6 +1697,9 @@ ALTER TABLE ONLY public.enrolments
 
 ALTER TABLE ONLY public.enrolments
     ADD CONSTRAINT enrolments_pkey PRIMARY KEY (merchant_account_id, payment_method_id);
+
+ALTER TABLE ONLY public.event_consumers
+    ADD CONSTRAINT event_consumers_pkey PRIMARY KEY (merchant_account_id, id);
 
 ALTER TABLE ONLY public.event_queue
     ADD CONSTRAINT event_queue_pkey PRIMARY KEY (event_id);
@@ -1580,6 +1845,42 @@ ALTER TABLE ONLY public.transaction_states
 ALTER TABLE ONLY public.transactions
     ADD CONSTRAINT transactions_pkey PRIMARY KEY (merchant_account_id, id);
 
+ALTER TABLE ONLY public.webhook_attempts
+    ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (merchant_account_id, delivery_id, id);
+
+ALTER TABLE ONLY public.webhook_attempts_202611
+    ADD CONSTRAINT webhook_attempts_202611_pkey PRIMARY KEY (merchant_account_id, delivery_id, id);
+
+ALTER TABLE ONLY public.webhook_attempts_202612
+    ADD CONSTRAINT webhook_attempts_202612_pkey PRIMARY KEY (merchant_account_id, delivery_id, id);
+
+ALTER TABLE ONLY public.webhook_attempts_202701
+    ADD CONSTRAINT webhook_attempts_202701_pkey PRIMARY KEY (merchant_account_id, delivery_id, id);
+
+ALTER TABLE ONLY public.webhook_attempts_202702
+    ADD CONSTRAINT webhook_attempts_202702_pkey PRIMARY KEY (merchant_account_id, delivery_id, id);
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.webhook_deliveries_202611
+    ADD CONSTRAINT webhook_deliveries_202611_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.webhook_deliveries_202612
+    ADD CONSTRAINT webhook_deliveries_202612_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.webhook_deliveries_202701
+    ADD CONSTRAINT webhook_deliveries_202701_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.webhook_deliveries_202702
+    ADD CONSTRAINT webhook_deliveries_202702_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.webhook_replays
+    ADD CONSTRAINT webhook_replays_pkey PRIMARY KEY (merchant_account_id, id);
+
+ALTER TABLE ONLY public.webhook_subscriptions
+    ADD CONSTRAINT webhook_subscriptions_pkey PRIMARY KEY (merchant_account_id, id);
+
 ALTER TABLE ONLY vault.keys
     ADD CONSTRAINT keys_id_unique UNIQUE (id);
 
@@ -1621,6 +1922,8 @@ CREATE INDEX checkout_sessions_expiry ON public.checkout_sessions USING btree (e
 CREATE INDEX enrolments_due ON public.enrolments USING btree (next_check_at) WHERE is_open;
 
 CREATE INDEX events_account ON ONLY public.events USING btree (merchant_account_id, id);
+
+CREATE INDEX events_by_name ON ONLY public.events USING btree (merchant_account_id, name, id);
 
 CREATE INDEX events_resource ON ONLY public.events USING btree (resource_id, sequence);
 
@@ -1712,11 +2015,141 @@ CREATE INDEX transaction_states_updated ON public.transaction_states USING btree
 
 CREATE INDEX transactions_list ON public.transactions USING btree (id);
 
+CREATE INDEX webhook_deliveries_expiring ON ONLY public.webhook_deliveries USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202611_expires_at_idx ON public.webhook_deliveries_202611 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_list ON ONLY public.webhook_deliveries USING btree (id);
+
+CREATE INDEX webhook_deliveries_202611_id_idx ON public.webhook_deliveries_202611 USING btree (id);
+
+CREATE INDEX webhook_deliveries_of_event ON ONLY public.webhook_deliveries USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_202611_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202611 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_undelivered ON ONLY public.webhook_deliveries USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
+
+CREATE INDEX webhook_deliveries_202611_merchant_account_id_id_idx ON public.webhook_deliveries_202611 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
+
+CREATE INDEX webhook_deliveries_of_subscription ON ONLY public.webhook_deliveries USING btree (merchant_account_id, subscription_id, id);
+
+CREATE INDEX webhook_deliveries_202611_merchant_account_id_subscription__idx ON public.webhook_deliveries_202611 USING btree (merchant_account_id, subscription_id, id);
+
+CREATE INDEX webhook_deliveries_due ON ONLY public.webhook_deliveries USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202611_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202611 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202612_expires_at_idx ON public.webhook_deliveries_202612 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202612_id_idx ON public.webhook_deliveries_202612 USING btree (id);
+
+CREATE INDEX webhook_deliveries_202612_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202612 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_202612_merchant_account_id_id_idx ON public.webhook_deliveries_202612 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
+
+CREATE INDEX webhook_deliveries_202612_merchant_account_id_subscription__idx ON public.webhook_deliveries_202612 USING btree (merchant_account_id, subscription_id, id);
+
+CREATE INDEX webhook_deliveries_202612_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202612 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202701_expires_at_idx ON public.webhook_deliveries_202701 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202701_id_idx ON public.webhook_deliveries_202701 USING btree (id);
+
+CREATE INDEX webhook_deliveries_202701_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202701 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_202701_merchant_account_id_id_idx ON public.webhook_deliveries_202701 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
+
+CREATE INDEX webhook_deliveries_202701_merchant_account_id_subscription__idx ON public.webhook_deliveries_202701 USING btree (merchant_account_id, subscription_id, id);
+
+CREATE INDEX webhook_deliveries_202701_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202701 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202702_expires_at_idx ON public.webhook_deliveries_202702 USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_202702_id_idx ON public.webhook_deliveries_202702 USING btree (id);
+
+CREATE INDEX webhook_deliveries_202702_merchant_account_id_event_id_id_idx ON public.webhook_deliveries_202702 USING btree (merchant_account_id, event_id, id);
+
+CREATE INDEX webhook_deliveries_202702_merchant_account_id_id_idx ON public.webhook_deliveries_202702 USING btree (merchant_account_id, id) WHERE (status <> 'succeeded'::text);
+
+CREATE INDEX webhook_deliveries_202702_merchant_account_id_subscription__idx ON public.webhook_deliveries_202702 USING btree (merchant_account_id, subscription_id, id);
+
+CREATE INDEX webhook_deliveries_202702_subscription_id_next_attempt_at_idx ON public.webhook_deliveries_202702 USING btree (subscription_id, next_attempt_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_replays_of_subscription ON public.webhook_replays USING btree (merchant_account_id, subscription_id, id);
+
+CREATE INDEX webhook_replays_open ON public.webhook_replays USING btree (id) WHERE (finished_at IS NULL);
+
+CREATE INDEX webhook_subscriptions_list ON public.webhook_subscriptions USING btree (id);
+
 CREATE UNIQUE INDEX keys_one_active ON vault.keys USING btree (purpose) WHERE (state = 'active'::text);
 
 CREATE INDEX secrets_key_version ON vault.secrets USING btree (key_version);
 
 CREATE INDEX waiting_expiry ON vault.waiting USING btree (expires_at);
+
+ALTER INDEX public.webhook_attempts_pkey ATTACH PARTITION public.webhook_attempts_202611_pkey;
+
+ALTER INDEX public.webhook_attempts_pkey ATTACH PARTITION public.webhook_attempts_202612_pkey;
+
+ALTER INDEX public.webhook_attempts_pkey ATTACH PARTITION public.webhook_attempts_202701_pkey;
+
+ALTER INDEX public.webhook_attempts_pkey ATTACH PARTITION public.webhook_attempts_202702_pkey;
+
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202611_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202611_id_idx;
+
+ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202611_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202611_merchant_account_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202611_merchant_account_id_subscription__idx;
+
+ALTER INDEX public.webhook_deliveries_pkey ATTACH PARTITION public.webhook_deliveries_202611_pkey;
+
+ALTER INDEX public.webhook_deliveries_due ATTACH PARTITION public.webhook_deliveries_202611_subscription_id_next_attempt_at_idx;
+
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202612_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202612_id_idx;
+
+ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202612_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202612_merchant_account_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202612_merchant_account_id_subscription__idx;
+
+ALTER INDEX public.webhook_deliveries_pkey ATTACH PARTITION public.webhook_deliveries_202612_pkey;
+
+ALTER INDEX public.webhook_deliveries_due ATTACH PARTITION public.webhook_deliveries_202612_subscription_id_next_attempt_at_idx;
+
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202701_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202701_id_idx;
+
+ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202701_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202701_merchant_account_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202701_merchant_account_id_subscription__idx;
+
+ALTER INDEX public.webhook_deliveries_pkey ATTACH PARTITION public.webhook_deliveries_202701_pkey;
+
+ALTER INDEX public.webhook_deliveries_due ATTACH PARTITION public.webhook_deliveries_202701_subscription_id_next_attempt_at_idx;
+
+ALTER INDEX public.webhook_deliveries_expiring ATTACH PARTITION public.webhook_deliveries_202702_expires_at_idx;
+
+ALTER INDEX public.webhook_deliveries_list ATTACH PARTITION public.webhook_deliveries_202702_id_idx;
+
+ALTER INDEX public.webhook_deliveries_of_event ATTACH PARTITION public.webhook_deliveries_202702_merchant_account_id_event_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_undelivered ATTACH PARTITION public.webhook_deliveries_202702_merchant_account_id_id_idx;
+
+ALTER INDEX public.webhook_deliveries_of_subscription ATTACH PARTITION public.webhook_deliveries_202702_merchant_account_id_subscription__idx;
+
+ALTER INDEX public.webhook_deliveries_pkey ATTACH PARTITION public.webhook_deliveries_202702_pkey;
+
+ALTER INDEX public.webhook_deliveries_due ATTACH PARTITION public.webhook_deliveries_202702_subscription_id_next_attempt_at_idx;
 
 CREATE TRIGGER api_key_pairs_changed AFTER UPDATE ON public.api_key_pairs FOR EACH ROW WHEN ((((old.active IS DISTINCT FROM new.active) OR (old.merchant_account_ids IS DISTINCT FROM new.merchant_account_ids)) OR (old.version IS DISTINCT FROM new.version))) EXECUTE FUNCTION public.florin_announce_key();
 
@@ -1729,6 +2162,8 @@ CREATE TRIGGER transactions_insert_state AFTER INSERT ON public.transactions FOR
 CREATE TRIGGER transactions_update_reference AFTER UPDATE OF external_identifier ON public.transactions FOR EACH ROW WHEN ((old.external_identifier IS DISTINCT FROM new.external_identifier)) EXECUTE FUNCTION public.florin_update_reference();
 
 CREATE TRIGGER transactions_update_state AFTER UPDATE ON public.transactions FOR EACH ROW EXECUTE FUNCTION public.florin_update_state();
+
+CREATE TRIGGER webhook_subscriptions_changed AFTER INSERT OR DELETE OR UPDATE ON public.webhook_subscriptions FOR EACH ROW EXECUTE FUNCTION public.florin_subscription_changed();
 
 ALTER TABLE ONLY public.account_updater_inquiries
     ADD CONSTRAINT account_updater_inquiries_job FOREIGN KEY (merchant_account_id, job_id) REFERENCES public.account_updater_jobs(merchant_account_id, id);
@@ -1829,6 +2264,9 @@ ALTER TABLE ONLY public.transaction_approvals
 ALTER TABLE ONLY public.transaction_instruments
     ADD CONSTRAINT transaction_instruments_transaction FOREIGN KEY (merchant_account_id, transaction_id) REFERENCES public.transactions(merchant_account_id, id);
 
+ALTER TABLE ONLY public.webhook_replays
+    ADD CONSTRAINT webhook_replays_subscription FOREIGN KEY (merchant_account_id, subscription_id) REFERENCES public.webhook_subscriptions(merchant_account_id, id) ON DELETE CASCADE;
+
 ALTER TABLE public.account_updater_inquiries ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY account_updater_inquiries_reach ON public.account_updater_inquiries USING (public.florin_reaches(merchant_account_id));
@@ -1880,6 +2318,10 @@ CREATE POLICY checkout_sessions_reach ON public.checkout_sessions USING (public.
 ALTER TABLE public.enrolments ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY enrolments_reach ON public.enrolments USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.event_consumers ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY event_consumers_reach ON public.event_consumers USING (public.florin_reaches(merchant_account_id));
 
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
@@ -2015,6 +2457,22 @@ ALTER TABLE public.transactions ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY transactions_reach ON public.transactions USING (public.florin_reaches(merchant_account_id));
 
+ALTER TABLE public.webhook_attempts ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY webhook_attempts_reach ON public.webhook_attempts USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.webhook_deliveries ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY webhook_deliveries_reach ON public.webhook_deliveries USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.webhook_replays ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY webhook_replays_reach ON public.webhook_replays USING (public.florin_reaches(merchant_account_id));
+
+ALTER TABLE public.webhook_subscriptions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY webhook_subscriptions_reach ON public.webhook_subscriptions USING (public.florin_reaches(merchant_account_id));
+
 REVOKE USAGE ON SCHEMA public FROM PUBLIC;
 GRANT ALL ON SCHEMA public TO florin_migrate;
 GRANT USAGE ON SCHEMA public TO florin_api;
@@ -2075,8 +2533,10 @@ GRANT SELECT,DELETE ON TABLE public.embed_uses TO florin_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.enrolments TO florin_api;
 GRANT SELECT,UPDATE ON TABLE public.enrolments TO florin_worker;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.event_consumers TO florin_api;
+
 GRANT INSERT ON TABLE public.event_queue TO florin_api;
-GRANT SELECT,INSERT,DELETE ON TABLE public.event_queue TO florin_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.event_queue TO florin_worker;
 
 GRANT SELECT,INSERT ON TABLE public.events TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.events TO florin_worker;
@@ -2182,6 +2642,18 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.transaction_states TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transactions TO florin_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transactions TO florin_worker;
+
+GRANT SELECT ON TABLE public.webhook_attempts TO florin_api;
+GRANT SELECT,INSERT ON TABLE public.webhook_attempts TO florin_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_deliveries TO florin_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.webhook_deliveries TO florin_worker;
+
+GRANT SELECT,INSERT ON TABLE public.webhook_replays TO florin_api;
+GRANT SELECT,UPDATE ON TABLE public.webhook_replays TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webhook_subscriptions TO florin_api;
+GRANT SELECT,UPDATE ON TABLE public.webhook_subscriptions TO florin_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE vault.keys TO florin_vault;
 

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -11,6 +13,8 @@ export default defineConfig({
       ...(existsSync('/usr/bin/chromium') ? [] : ['test/browser/**']),
     ],
     globalSetup: ['test/global-setup.ts'],
+    // Hundreds of processes are started that read the same modules.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'florin-test-code') },
     // Far beyond what they need: how busy the machine is must not decide.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -18,7 +18,7 @@ export function renderSettings(): string {
       default: fallback,
       description = '',
       ...rules
-    } = schema as { default?: string | number; description?: string; [rule: string]: unknown }
+    } = schema as { default?: string | number | boolean; description?: string; [rule: string]: unknown }
     const value =
       fallback === undefined
         ? description.includes('Default:')

@@ -4,6 +4,7 @@ import { describeApi } from '../src/http/openapi.ts'
 import { renderReference } from '../src/http/reference/page.ts'
 import { routes } from '../src/http/routes.ts'
 import { renderSettings } from './configuration.ts'
+import { renderEvents } from './events.ts'
 import { describeSandbox, renderSandbox } from './sandbox.ts'
 import { drawCombinations, drawFilters, drawFirstPage, renderScale } from './scale.ts'
 import { drawMethods, drawTransactions, renderStatuses } from './statuses.ts'
@@ -17,6 +18,7 @@ const generated: Record<string, string> = {
   'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'public/docs/index.html': renderReference(document),
   'docs/configuration.md': renderSettings(),
+  'docs/events.md': renderEvents(),
   'docs/sandbox.md': renderSandbox(),
   'docs/sandbox.json': describeSandbox(),
   'docs/scale.md': renderScale(),

@@ -34,8 +34,13 @@ export interface Context extends Clock {
   antiFraud: AntiFraudConnectors
   giftCards: GiftCardConnectors
   clocks: Clocks
+  /** The name of the instance, and which of the two it is. */
+  instance: string
+  environment: 'sandbox' | 'production'
   /** How many gift cards one request may name. */
   maxGiftCards: number
+  /** Why webhooks cannot go to a URL; undefined when they can. */
+  checkTarget: (url: string) => string | undefined
   log: Log
   requestId: string
   /** Id of the operation that runs. */
@@ -53,6 +58,20 @@ export function accountOf({ accounts }: Pick<Context, 'accounts'>): string {
   if (account === undefined || accounts.length > 1) throw new Error('the request does not act upon exactly one account')
   return account
 }
+
+/** Stands in tables for the whole instance, where a resource may belong to that instead of an account. */
+export const wholeInstance = '*'
+
+/** The same, and by an id also what belongs to the whole instance: whoever reaches all of it need not name it. */
+export const withInstance = <Ctx extends Pick<Context, 'accounts' | 'caller'>>(ctx: Ctx): Ctx =>
+  ctx.caller.reach === 'all' && ctx.accounts !== 'all' ? { ...ctx, accounts: [...ctx.accounts, wholeInstance] } : ctx
+
+/** How answers and events say it. */
+export const accountOrNull = (account: string) => (account === wholeInstance ? null : account)
+
+/** The same for the owner of what an id has led to. What belongs to the whole instance is about all accounts. */
+export const onBehalfOf = <Ctx extends Pick<Context, 'accounts'>>(ctx: Ctx, owner: string): Ctx =>
+  owner === wholeInstance ? { ...ctx, accounts: 'all' } : ctx
 
 /** The same for the one account that an id has led to, by its clock. */
 export const actingUpon = <Ctx extends Pick<Context, 'clocks'>>(ctx: Ctx, account: string) => ({

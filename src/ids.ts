@@ -17,6 +17,17 @@ export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
 }
 
+/** The smallest id of a millisecond. */
+export const firstIdOf = (ms: number): string => idOf(Math.max(0, ms), '0')
+
+/** The largest id of a millisecond; of one before 1970, which no id has, the one before all. */
+export const lastIdOf = (ms: number): string => (ms < 0 ? idOf(0, '0') : idOf(ms, 'f'))
+
+function idOf(ms: number, filling: '0' | 'f'): string {
+  const [time, rest] = [ms.toString(16).padStart(12, '0'), filling.repeat(4)]
+  return `${time.slice(0, 8)}-${time.slice(8)}-${rest}-${rest}-${filling.repeat(12)}`
+}
+
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = 62n
 const largest = 2n ** 128n - 1n

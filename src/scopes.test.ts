@@ -4,8 +4,8 @@ import { allScopes, effectiveScopes, expandScopes } from './scopes.ts'
 
 const names = fc.array(fc.constantFrom(...allScopes, '*.read', '*.write', '*', 'nothing.read', '*.*'))
 
-test('there are 86 scopes', () => {
-  expect(new Set(allScopes).size).toBe(86)
+test('there are 88 scopes', () => {
+  expect(new Set(allScopes).size).toBe(88)
 })
 
 test('a token never has more than its scopes, nor more than its roles allow, embed excepted, which is then all', () => {
@@ -20,7 +20,7 @@ test('a token never has more than its scopes, nor more than its roles allow, emb
 })
 
 test('the wildcards stand for resources alone', () => {
-  expect(expandScopes(['*.read', '*.write']).size).toBe(84)
+  expect(expandScopes(['*.read', '*.write']).size).toBe(86)
   expect(expandScopes(['*.read']).has('embed')).toBe(false)
   expect(expandScopes(['*', '*.*', 'transactions.*']).size).toBe(0)
 })

@@ -14,6 +14,7 @@ const resources = [
   'checkout-sessions',
   'connections',
   'digital-wallets',
+  'events',
   'flows',
   'gift-card-service-definitions',
   'gift-card-services',

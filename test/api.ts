@@ -77,6 +77,7 @@ export function apiConfig(databaseUrl: string, overrides: Partial<ApiConfig> = {
     verifyConcurrency: 1,
     maxGiftCards: 10,
     embedLimit: 50,
+    webhookLoopback: false,
     logLevel: 'debug',
     drainDelayMs: 0,
     shutdownTimeoutMs: 10_000,

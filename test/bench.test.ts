@@ -1,32 +1,20 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { SizeFigures } from '../bench/list/report.ts'
 import { ListTransactionsQuery } from '../src/areas/transactions/schema/filters.ts'
+import { runBench } from './run-bench.ts'
 
 const filterNames = Object.keys(ListTransactionsQuery.properties)
   .filter((name) => name !== 'cursor' && name !== 'limit')
   .sort()
 
-const root = join(import.meta.dirname, '..')
-
 test('bench:auth runs and reports its figures; in CI no figure decides', async () => {
-  const { report } = await run(['bench/auth.ts', '--rounds', '1', '--seconds', '1', '--tokens', '50'])
+  const { report } = await runBench(['bench/auth.ts', '--rounds', '1', '--seconds', '1', '--tokens', '50'])
   expect(report).toMatchObject({ bench: 'auth', ratio: expect.any(Number), passed: expect.any(Boolean) })
   expect(report['fresh_token_per_second']).toBeGreaterThan(0)
 })
 
-function run(args: string[]): Promise<{ code: unknown; report: Record<string, unknown>; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: root }, (error, stdout, stderr) => {
-      const report = JSON.parse(stdout.trim().split('\n').at(-1) || '{}') as Record<string, unknown>
-      resolve({ code: error?.code ?? 0, report, stderr })
-    })
-  })
-}
-
 test('bench:cards runs and reports its figures; in CI no figure decides', { timeout: 120_000 }, async () => {
-  const { code, report, stderr } = await run('bench/cards.ts --rounds 1 --seconds 1 --connections 4'.split(' '))
+  const { code, report, stderr } = await runBench('bench/cards.ts --rounds 1 --seconds 1 --connections 4'.split(' '))
   expect(report, stderr).toMatchObject({
     bench: 'cards',
     connections: 4,
@@ -49,7 +37,7 @@ test('bench:cards runs and reports its figures; in CI no figure decides', { time
 test('bench:pay: 3 commits and 10 round trips at most; no other figure decides in CI', {
   timeout: 120_000,
 }, async () => {
-  const { code, report, stderr } = await run(
+  const { code, report, stderr } = await runBench(
     'bench/pay.ts --rounds 1 --seconds 1 --connections 4 --tokens 50'.split(' '),
   )
   const percentiles = { p50: expect.any(Number), p95: expect.any(Number), p99: expect.any(Number) }
@@ -75,7 +63,7 @@ test('bench:pay: 3 commits and 10 round trips at most; no other figure decides i
 test('bench:list: every filter finds the rows that its values promise; no timing decides in CI', {
   timeout: 300_000,
 }, async () => {
-  const { code, report, stderr } = await run(
+  const { code, report, stderr } = await runBench(
     'bench/list.ts --rows 1000,3000 --times 1 --combinations 30 --rounds 1 --seconds 1 --connections 2'.split(' '),
   )
   expect(report, stderr).toMatchObject({
@@ -101,7 +89,9 @@ test('bench:list: every filter finds the rows that its values promise; no timing
 })
 
 test('bench:list-writes: what each index costs; no figure decides in CI', { timeout: 180_000 }, async () => {
-  const { code, report, stderr } = await run('bench/list-writes.ts --rows 2000 --payments 100 --rounds 1'.split(' '))
+  const { code, report, stderr } = await runBench(
+    'bench/list-writes.ts --rows 2000 --payments 100 --rounds 1'.split(' '),
+  )
   const cost = { cpu_us: expect.any(Number), wal_bytes: expect.any(Number) }
   expect(report, stderr).toMatchObject({
     bench: 'list-writes',
@@ -121,7 +111,9 @@ test('bench:list-writes: what each index costs; no figure decides in CI', { time
 })
 
 test('proof:walks runs and finds nothing wrong; in CI no rate decides', { timeout: 180_000 }, async () => {
-  const { code, report, stderr } = await run('bench/walks.ts --seconds 1 --floor 0 --rate 100 --rows 500'.split(' '))
+  const { code, report, stderr } = await runBench(
+    'bench/walks.ts --seconds 1 --floor 0 --rate 100 --rows 500'.split(' '),
+  )
   expect(report, stderr).toMatchObject({ proof: 'walks', missed: 0, repeated: 0, strange: 0, passed: true })
   expect(report['inserted']).toBeGreaterThan(0)
   expect(code).toBe(0)

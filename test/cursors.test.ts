@@ -11,6 +11,7 @@ import type { Position } from '../src/page.ts'
 import { Secret } from '../src/platform/secret.ts'
 import type { Collection } from '../src/schema.ts'
 import { type Answer, apiConfig, send, useApi } from './api.ts'
+import { insertSubscription } from './webhooks.ts'
 import { giftCard, makeGiftCardService } from './gift-cards.ts'
 
 const lists = routes.filter(({ paged }) => paged)
@@ -333,7 +334,7 @@ describe.each(lists.map((route) => [route.path, route] as const))('over HTTP, GE
       name === 'cursor' || name === 'limit' ? [] : [`&${name}=${encodeURIComponent(fitting(schema as Schema))}`],
     )
     const header = (value: string) => ({ 'X-Service-Merchant-Account-ID': value })
-    const elsewhere = route.path.includes('{') ? [await firstCursor(route, otherPayment)] : []
+    const elsewhere = route.path.includes('{') ? [await firstCursor(route, otherOwners)] : []
     const { problems } = await refusals([
       ...elsewhere.map((cursor): [string, string] => ['the same list of another resource', cursor]),
       ...foreign.map((cursor): [string, string] => ['another list', cursor]),
@@ -367,9 +368,10 @@ const [oldKey, newKey, strangeKey] = [randomBytes(32), randomBytes(32), randomBy
 )
 const api = useApi({ cursorKeys: new Secret(oldKey ?? '') })
 let otherToken: string
-/** Of which there are events, each with a list of its own. */
-let payment: string
-let otherPayment: string
+/** What has lists of its own, by the name of its path parameter. */
+type Owners = Readonly<Record<string, string>>
+let owners: Owners
+let otherOwners: Owners
 let rotated: Api[]
 let stranger: Api
 
@@ -400,8 +402,17 @@ beforeAll(async () => {
     const body = { amount: 100, currency: 'EUR', country: 'DE', payment_method: card }
     return (await api.request<{ id: string }>('POST', '/transactions', { body })).body.id
   }
-  payment = await pay()
-  otherPayment = await pay()
+  const subscribe = async () => {
+    const subscriptionId = await insertSubscription(api.database)
+    const body = { created_at_gte: new Date().toISOString() }
+    for (let index = 0; index < 3; index += 1) {
+      await api.request('POST', `/webhook-subscriptions/${subscriptionId}/replay`, { body })
+      await api.request('POST', `/webhook-subscriptions/${subscriptionId}/test`)
+    }
+    return subscriptionId
+  }
+  owners = { transaction_id: await pay(), subscription_id: await subscribe() }
+  otherOwners = { transaction_id: await pay(), subscription_id: await subscribe() }
   otherToken = await api.makeToken(await api.makeKeyPair())
   const start = (keys: string) =>
     startApi(apiConfig(api.database.url('florin_api'), { cursorKeys: new Secret(keys) }), () => undefined)
@@ -420,23 +431,23 @@ function list(
     headers = {},
     token = api.token(),
     url = api.url(),
-    transaction = payment,
+    of = owners,
   }: {
     cursor?: string
     query?: string
     headers?: Record<string, string>
     token?: string
     url?: string
-    transaction?: string
+    of?: Owners
   },
 ): Promise<Answer<Collection<unknown>>> {
   const start = cursor === undefined ? '?limit=1' : `?cursor=${encodeURIComponent(cursor)}`
-  const path = route.path.replace('{transaction_id}', transaction)
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => of[name] ?? '')
   return send(url, 'GET', path + start + query, { token, headers })
 }
 
-async function firstCursor(route: Route, transaction = payment): Promise<string> {
-  const { body } = await list(route, { transaction })
+async function firstCursor(route: Route, of = owners): Promise<string> {
+  const { body } = await list(route, { of })
   if (route.id === 'listPaymentServiceDefinitions') return endOf(route)
   if (!body.next_cursor) throw new Error(`${route.path} needs two items for this test`)
   return body.next_cursor

@@ -35,6 +35,7 @@ import { type Check, problemsOf, type Subject } from './every-route/run.ts'
 import { realClocks } from '../src/clocks.ts'
 import { makeGiftCardService } from './gift-cards.ts'
 import { afterDays } from './statements.ts'
+import { insertDelivery, insertSubscription } from './webhooks.ts'
 
 /*
  * What holds for every operation, read from the list of routes: a new route is covered without a new test. The checks are
@@ -72,9 +73,13 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
   owner: api.token(),
   bound: boundToken,
   sign: (scopes, claims = {}) => api.makeToken(api.owner(), { scopes, claims }),
-  wait: async ({ transaction_id: id }, account) => {
-    if (id === undefined) return
+  wait: async ({ transaction_id: id, subscription_id: subscription }, account) => {
     const headers = { 'X-Service-Merchant-Account-ID': account }
+    if (subscription !== undefined) {
+      const body = { created_at_gte: new Date().toISOString() }
+      await api.request('POST', `/webhook-subscriptions/${subscription}/replay`, { headers, body })
+    }
+    if (id === undefined) return
     await api.request('POST', `/transactions/${id}/refunds`, { headers, body: { amount: 100 } })
     await afterDays(api, id, 2, headers)
   },
@@ -89,8 +94,13 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
 
 beforeAll(async () => {
   boundToken = await api.makeToken(await api.makeKeyPair({ merchantAccountIds: ['default'] }))
-  for (const account of ['default', 'other'])
-    await makeGiftCardService(api, {}, { 'X-Service-Merchant-Account-ID': account })
+  for (const account of ['default', 'other']) {
+    const headers = { 'X-Service-Merchant-Account-ID': account }
+    await makeGiftCardService(api, {}, headers)
+    // An event to look at.
+    await api.request('POST', '/buyers', { body: {}, headers })
+    await insertDelivery(api.database, { account, subscriptionId: await insertSubscription(api.database, { account }) })
+  }
 })
 
 const written = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Json
@@ -144,7 +154,10 @@ describe('the checks', () => {
       connectors: new Map(),
       antiFraud: new Map(),
       giftCards: new Map(),
+      instance: 'test',
+      environment: 'sandbox',
       maxGiftCards: 10,
+      checkTarget: () => undefined,
       clocks: realClocks,
       log: createLog({ level: 'silent', process: 'test' }),
       metrics: { observeRequest: () => undefined },

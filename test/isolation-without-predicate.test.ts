@@ -30,7 +30,7 @@ test('with both walls down the same questions do find leaks, in reads and in wri
   timeout: leakTimeoutMs,
 }, async () => {
   await disableRowLevelSecurity(api)
-  const { problems } = await findLeaks(world)
+  const { problems } = await findLeaks(world, { about: /^\/(api-key-pairs|audit-logs|merchant-accounts)/ })
   expect(problems).toContainEqual(expect.stringMatching(/GET \/api-key-pairs\?limit=100.*shows /))
   expect(problems).toContainEqual(expect.stringMatching(/GET \/audit-logs\?limit=100.*shows /))
   expect(problems).toContainEqual(expect.stringMatching(/GET \/merchant-accounts\/isolated-\w+-\w+ .*shows /))

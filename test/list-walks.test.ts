@@ -7,6 +7,7 @@ import { newId, timeOfId } from '../src/ids.ts'
 import { type PageRequest, type PageRows, type Position, toCollection } from '../src/page.ts'
 import type { Collection } from '../src/schema.ts'
 import { useApi } from './api.ts'
+import { insertSubscription } from './webhooks.ts'
 
 /*
  * Walks through every list while it changes, checked against a model. A list must have a line in `scopes` below, which says how
@@ -145,6 +146,26 @@ const scopes: Record<string, { open: () => Promise<Scope>; row: (place: string) 
       }
     },
   },
+  listEvents: {
+    row: sameId,
+    async open() {
+      const resource = newId()
+      return {
+        query: `&resource_id=${resource}`,
+        fixed: [],
+        change: {
+          insert: (rows) =>
+            api.database.query(
+              `insert into events (id, merchant_account_id, name, resource_type, resource_id, sequence, target, created_at)
+               select id, 'default', 'buyer.updated', 'buyer', $3, 1, '{}', moment
+               from unnest($1::uuid[], $2::timestamptz[]) as made (id, moment)`,
+              [ids(rows), times(rows), resource],
+            ),
+          remove: (rows) => api.database.query('delete from events where id = any($1)', [ids(rows)]),
+        },
+      }
+    },
+  },
   listPaymentMethods: {
     row: sameId,
     async open() {
@@ -269,6 +290,52 @@ const scopes: Record<string, { open: () => Promise<Scope>; row: (place: string) 
               [ids(rows), times(rows), transaction.id],
             ),
           remove: (rows) => api.database.query('delete from transaction_events where id = any($1)', [ids(rows)]),
+        },
+      }
+    },
+  },
+  listWebhookDeliveries: {
+    row: sameId,
+    async open() {
+      const subscription = newId()
+      return {
+        query: `&subscription_id=${subscription}`,
+        fixed: [],
+        change: {
+          insert: (rows) =>
+            api.database.query(
+              `insert into webhook_deliveries (merchant_account_id, id, subscription_id, event_id, origin, status, expires_at, created_at, updated_at)
+               select 'default', id, $3, id, 'event', 'failed', moment, moment, moment
+               from unnest($1::uuid[], $2::timestamptz[]) as made (id, moment)`,
+              [ids(rows), times(rows), subscription],
+            ),
+          remove: (rows) => api.database.query('delete from webhook_deliveries where id = any($1)', [ids(rows)]),
+        },
+      }
+    },
+  },
+  listWebhookSubscriptions: whole(
+    'webhook_subscriptions',
+    `insert into webhook_subscriptions (merchant_account_id, id, url, active, creator_name, created_at, updated_at)
+     select 'default', id, 'https://shop.example.com/', true, 'x', moment, moment`,
+  ),
+  listWebhookReplays: {
+    row: sameId,
+    async open() {
+      const subscription = await insertSubscription(api.database)
+      return {
+        path: `/webhook-subscriptions/${subscription}/replays`,
+        query: '',
+        fixed: [],
+        change: {
+          insert: (rows) =>
+            api.database.query(
+              `insert into webhook_replays (merchant_account_id, id, subscription_id, from_id, to_id, undelivered_only, created_at, updated_at)
+               select 'default', id, $3, id, id, false, moment, moment
+               from unnest($1::uuid[], $2::timestamptz[]) as made (id, moment)`,
+              [ids(rows), times(rows), subscription],
+            ),
+          remove: (rows) => api.database.query('delete from webhook_replays where id = any($1)', [ids(rows)]),
         },
       }
     },

@@ -7,6 +7,8 @@ import { giftCardTargets, knownPoints, type Operation, plainTargets, type Target
 import { janitorDeaths } from './kills/gift-card-cases.ts'
 import { type KillOptions, runKills } from './kills/run.ts'
 import { openStage, type Stage } from './kills/stage.ts'
+import { dispatchPoints } from './webhook-kills/points.ts'
+import { committedPoint, uncommittedPoints } from './webhook-replays/points.ts'
 
 /** The short form of `npm run proof:payment-kills`. */
 const database = useDatabase()
@@ -23,7 +25,8 @@ test('every point in the code is one that a process is killed at', () => {
   const points = files.flatMap((file) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(/failpoint\('([^']+)'\)/g)].map(([, name = '']) => name),
   )
-  expect(knownPoints.toSorted()).toEqual(points.toSorted())
+  const known = [...knownPoints, ...dispatchPoints, ...uncommittedPoints, committedPoint]
+  expect(known.toSorted()).toEqual(points.toSorted())
 })
 
 /** Far beyond what it needs: many processes start, and how busy the machine is must not decide. */

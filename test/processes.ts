@@ -43,7 +43,11 @@ export async function startProcess(
   const root = join(import.meta.dirname, '..')
   const child = spawn(process.execPath, [...nodeArguments, entry], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', ...environment },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   // A process that outlives the run would keep its port and its database.

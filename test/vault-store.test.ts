@@ -243,3 +243,19 @@ test('the private listener says ready and counts what the keys have done', async
   expect(metrics).toMatch(/florin_vault_key_encryptions\{version="1",state="active"\} \d+/)
   expect(metrics).toMatch(/florin_http_request_duration_seconds_count\{operation="storeCard",status="200"\} \d+/)
 })
+
+test('many secrets are read at once, each under its own reference and in the order of the question', async () => {
+  const owners = Array.from({ length: 300 }, (_none, index) => owner(index % 3 === 0 ? '*' : 'default'))
+  for (const [index, reference] of owners.entries()) {
+    if (index % 2 === 0) await vault.client().storeSecrets(reference, { secret: `value ${index}` })
+  }
+  const wanted = owners.map((reference) => ({ ...reference, field: 'secret' }))
+  const expected = owners.map((_reference, index) => (index % 2 === 0 ? `value ${index}` : undefined))
+  expect(await vault.client().readEach(wanted)).toEqual(expected)
+  expect(await vault.client().readEach([])).toEqual([])
+  const [first] = owners
+  if (!first) throw new Error('there is one')
+  const elsewhere = { ...first, merchantAccountId: 'default', field: 'secret' }
+  expect(await vault.client().readEach([elsewhere])).toEqual([undefined])
+  await expect(vault.client().readEach([{ ...first, field: 'number' }])).rejects.toThrow(/calls of their own/)
+})

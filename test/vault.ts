@@ -179,7 +179,11 @@ export interface CommandRun {
 export function runVaultCommand(args: readonly string[], vaultUrl: string): CommandRun {
   const child = spawn(process.execPath, ['--input-type=module', '-e', commandLine, 'vault', ...args], {
     cwd: root,
-    env: { PATH: process.env['PATH'], FLORIN_VAULT_URL: vaultUrl },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      FLORIN_VAULT_URL: vaultUrl,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []

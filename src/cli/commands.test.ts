@@ -59,6 +59,10 @@ describe('every command', () => {
     'clock',
     'clock show',
     'clock advance',
+    'listen',
+    'trigger',
+    'events',
+    'events resend',
     'doctor',
   ])('%s explains itself', async (command) => {
     const { code, stdout } = await florin([...command.split(' '), '--help'])

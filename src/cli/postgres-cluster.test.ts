@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
@@ -162,6 +163,20 @@ test('what a crash leaves behind does not prevent a start', { timeout }, async (
   } finally {
     other.kill()
   }
+})
+
+test('a server that was killed comes back at its port, with all that was committed', { timeout }, async () => {
+  const dataDirectory = await temporaryDirectory()
+  // Below the ports that outgoing connections take: nobody gets it while the server is down.
+  const first = await startCluster({ dataDirectory, port: randomInt(20_000, 30_000) })
+  leftovers.push(first.directory)
+  await query(first, 'create table kept as select 42 as answer')
+  process.kill(await postmaster(first.directory), 'SIGKILL')
+  await first.ended
+  const second = await startCluster({ dataDirectory, port: first.port })
+  expect(second.port).toBe(first.port)
+  expect(await query(second, 'select answer from kept')).toEqual([{ answer: 42 }])
+  await second.stop()
 })
 
 test('a port that is taken is given up for another', { timeout }, async () => {

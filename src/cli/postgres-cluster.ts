@@ -108,8 +108,8 @@ async function initialise(folder: Folder, binaries: PostgresBinaries, unsafe: bo
 }
 
 async function startOnFreePort(folder: Folder, binaries: PostgresBinaries, options: ClusterOptions) {
+  let port = options.port ?? (await freePort())
   for (let attempt = 1; ; attempt++) {
-    const port = attempt === 1 && options.port !== undefined ? options.port : await freePort()
     const settings: Record<string, string> = {
       port: String(port),
       listen_addresses: '127.0.0.1',
@@ -122,8 +122,9 @@ async function startOnFreePort(folder: Folder, binaries: PostgresBinaries, optio
     }
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const command = [join(binaries.directory, 'postgres'), '-D', folder.data, ...args]
+    const predecessor = (await readLock(folder))?.pid
     const server = await supervise(folder, binaries, command, folder.ephemeral ? folder.directory : '')
-    if (await becomesReady(folder, port, server.exited)) {
+    if (await becomesReady(folder, port, predecessor, server.exited)) {
       server.unref()
       return { port, server }
     }
@@ -135,13 +136,24 @@ async function startOnFreePort(folder: Folder, binaries: PostgresBinaries, optio
       await delay(1_000)
       continue
     }
-    if (/could not bind .*in use/i.test(log) && attempt < portAttempts) continue
+    if (/could not bind .*in use/i.test(log) && attempt < portAttempts) {
+      port = await freePort()
+      continue
+    }
     throw new Error(`PostgreSQL did not start. Its log says:\n${log}`)
   }
 }
 
-/** The server writes its port and state into its lock file; the port tells our server from another's. */
-async function becomesReady(folder: Folder, port: number, exited: Promise<unknown>): Promise<boolean> {
+/**
+ * The server writes its port and state into its lock file; the port tells our server from another's, and its number from one that was
+ * killed at the same port.
+ */
+async function becomesReady(
+  folder: Folder,
+  port: number,
+  predecessor: number | undefined,
+  exited: Promise<unknown>,
+): Promise<boolean> {
   let ended = false
   void exited.then(() => {
     ended = true
@@ -149,7 +161,7 @@ async function becomesReady(folder: Folder, port: number, exited: Promise<unknow
   const deadline = Date.now() + startTimeout
   while (!ended && Date.now() < deadline) {
     const lock = await readLock(folder)
-    if (lock?.port === port && lock.state === 'ready') return true
+    if (lock?.port === port && lock.pid !== predecessor && lock.state === 'ready') return true
     await delay(20)
   }
   return false

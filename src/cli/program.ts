@@ -3,9 +3,12 @@ import { binsCommand } from './commands/bins.ts'
 import { clockCommand } from './commands/clock.ts'
 import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { eventsCommand } from './commands/events.ts'
 import { keysCommand } from './commands/keys.ts'
+import { listenCommand } from './commands/listen.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { tokenCommand } from './commands/token.ts'
+import { triggerCommand } from './commands/trigger.ts'
 import { vaultCommand } from './commands/vault.ts'
 import { verifyCommand } from './commands/verify.ts'
 import { reportError } from './output.ts'
@@ -21,6 +24,9 @@ export function buildProgram(): Command {
     binsCommand(),
     verifyCommand(),
     clockCommand(),
+    listenCommand(),
+    triggerCommand(),
+    eventsCommand(),
     doctorCommand(),
   ]
   const program = new Command('florin')

@@ -50,6 +50,11 @@ const TransactionTarget = Type.Object(
   { title: 'TransactionEventTarget', additionalProperties: false },
 )
 
+const TestTarget = Type.Object(
+  { type: Type.Literal('webhook-subscription'), id: Uuid(), merchant_account_id: Nullable(Type.String()) },
+  { title: 'WebhookTestEventTarget', additionalProperties: false },
+)
+
 export const eventCatalog = {
   'api-key-pair.created': KeyPairTarget,
   'api-key-pair.updated': KeyPairTarget,
@@ -86,7 +91,16 @@ export const eventCatalog = {
   'transaction.review-accepted': TransactionTarget,
   'transaction.settled': TransactionTarget,
   'transaction.modified': TransactionTarget,
+  'webhook-subscription.test': TestTarget,
 } as const satisfies Record<string, TSchema>
 
 export type EventName = keyof typeof eventCatalog
+export const eventNames = Object.keys(eventCatalog) as EventName[]
+
+/** What an event is about is the first part of its name. */
+export const eventTypes = [...new Set(eventNames.map(typeOf))]
+
+export function typeOf(name: EventName): string {
+  return name.slice(0, name.indexOf('.'))
+}
 export type EventTarget<Name extends EventName> = Static<(typeof eventCatalog)[Name]>

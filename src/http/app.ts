@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Clocks, realTime } from '../clocks.ts'
 import type { AntiFraudConnectors } from '../connectors/anti-fraud.ts'
@@ -13,6 +12,7 @@ import type { Log } from '../platform/log.ts'
 import type { HttpMetrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/postgres.ts'
 import { Rendered } from '../rendered.ts'
+import { Streamed } from '../streamed.ts'
 import type { Vault } from '../vault/client.ts'
 import type { WebPage } from '../web-page.ts'
 import { type Authenticate, requireScope } from './authenticate.ts'
@@ -28,7 +28,10 @@ import { openPage } from './pages.ts'
 import { isShadowed, shadowsOf, unknownPath, urlOf } from './paths.ts'
 import { type BuyerDirectory, createPinCheck } from './pins.ts'
 import { type Route, scopesOf } from './route.ts'
+import { sendRendered } from './send-rendered.ts'
 import type { StaticFile } from './static-files.ts'
+import { createStreams } from './streams.ts'
+import { traced } from './trace.ts'
 import { createValidator } from './validate.ts'
 import { addWebPages } from './web-pages.ts'
 
@@ -46,8 +49,11 @@ export interface AppOptions {
   connectors: Connectors
   antiFraud: AntiFraudConnectors
   giftCards: GiftCardConnectors
+  instance: string
+  environment: 'sandbox' | 'production'
   /** How many gift cards one request may name. */
   maxGiftCards: number
+  checkTarget: Context['checkTarget']
   clocks: Clocks
   log: Log
   metrics: HttpMetrics
@@ -67,7 +73,6 @@ interface Admission {
 }
 
 const admissions = new WeakMap<FastifyRequest, Admission>()
-const tracer = trace.getTracer('florin')
 const maxHeaderSize = 16_384
 
 export function buildApp(options: AppOptions): FastifyInstance {
@@ -119,7 +124,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     if (options.isDraining()) void reply.header('connection', 'close')
   })
 
-  const add = (part: FastifyInstance, route: Route) => addRoute(part, route, options, accountHeaderName)
+  const edge = { ...options, accountHeaderName, sendStream: createStreams(options) }
+  const add = (part: FastifyInstance, route: Route) => addRoute(part, route, edge)
   for (const route of options.routes) if (!route.raw) add(app, route)
   void app.register(async (part) => {
     acceptAnything(part)
@@ -144,7 +150,13 @@ const commonHeaders = (requestId: string) => ({
 
 const tooEarly = 'The request came as TLS early data, which can be replayed; send it again after the handshake'
 
-function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accountHeaderName: string): void {
+interface Edge extends AppOptions {
+  accountHeaderName: string
+  sendStream: ReturnType<typeof createStreams>
+}
+
+function addRoute(app: FastifyInstance, route: Route, options: Edge): void {
+  const { accountHeaderName } = options
   const scopes = scopesOf(route)
   const validate = createValidator(route)
   const holdToPins = createPinCheck(route, options.buyers)
@@ -186,7 +198,10 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
         connectors: options.connectors,
         antiFraud: options.antiFraud,
         giftCards: options.giftCards,
+        instance: options.instance,
+        environment: options.environment,
         maxGiftCards: options.maxGiftCards,
+        checkTarget: options.checkTarget,
         clocks: options.clocks,
         ...(route.merchantAccount === 'none' ? realTime : options.clocks.of(accounts)),
         log: options.log,
@@ -206,21 +221,23 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, accou
       const output = await traced(route, request, () => route.handle(ctx, input))
       await failpoint('answer: not yet sent')
       if (output instanceof Rendered) return sendRendered(reply, output, status)
+      if (output instanceof Streamed) {
+        const readmit = async () => {
+          const now = await options.authenticate(request.headers.authorization)
+          requireScope(now, scopes)
+          const reached = await selectAccounts(
+            route,
+            now,
+            { name: accountHeaderName, value: accountHeader },
+            options.accounts,
+          )
+          if (String(reached) !== String(accounts)) throw new Error('the caller reaches other accounts than before')
+        }
+        return options.sendStream(reply, output, { holder: caller.keyPairId ?? '', readmit, requestId: request.id })
+      }
       return reply.code(output === undefined ? (route.orEmpty ?? status) : status).send(output)
     },
   })
-}
-
-const longText = 16_384
-
-function sendRendered(reply: FastifyReply, rendered: Rendered, status: number): FastifyReply {
-  const length = rendered.parts.reduce((sum, part) => sum + part.length, 0)
-  return reply
-    .code(rendered.status ?? status)
-    .headers(rendered.headers)
-    .header('content-type', 'application/json; charset=utf-8')
-    .serializer((body: unknown) => body as string)
-    .send(length > longText ? rendered.bytes : rendered.text)
 }
 
 /** Answered before anything of the request is read. */
@@ -235,26 +252,6 @@ function addFile(app: FastifyInstance, file: StaticFile): void {
     void reply.headers(file.headers)
     return request.headers['if-none-match'] === file.headers.etag ? reply.code(304).send() : reply.send(file.content)
   })
-}
-
-/** A span per operation, continuing the caller's trace. Without an OpenTelemetry SDK this does nothing. */
-function traced(route: Route, request: FastifyRequest, work: () => unknown): unknown {
-  const parent = propagation.extract(context.active(), request.headers)
-  return tracer.startActiveSpan(
-    route.id,
-    { kind: SpanKind.SERVER, attributes: { 'http.request.method': route.method, 'http.route': route.path } },
-    parent,
-    async (span) => {
-      try {
-        return await work()
-      } catch (error) {
-        if (!(error instanceof ApiError)) span.setStatus({ code: SpanStatusCode.ERROR })
-        throw error
-      } finally {
-        span.end()
-      }
-    },
-  )
 }
 
 function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {

@@ -10,6 +10,7 @@ export const areas: Record<string, [name: string, description: string]> = {
     "Card data that goes from the buyer's browser to us, past the merchant's own server.",
   ],
   'card-scheme-definitions': ['Card scheme definitions', 'Card schemes with names and icons.'],
+  events: ['Events', 'What happened, as webhook subscriptions are told.'],
   'gift-cards': ['Gift cards', 'Cards with money of their own: looked up, stored, activated, issued.'],
   'gift-card-service-definitions': ['Gift card service definitions', 'The providers that gift cards can be with.'],
   'gift-card-services': ['Gift card services', "A merchant account's own access to a gift card provider."],
@@ -25,4 +26,6 @@ export const areas: Record<string, [name: string, description: string]> = {
   roles: ['Roles', 'What a key pair or a user may do.'],
   'three-ds-scenarios': ['3DS scenarios', 'What 3-D Secure says in the sandbox. Not in production.'],
   transactions: ['Transactions', 'Payments: authorized, captured, voided, refunded.'],
+  'webhook-deliveries': ['Webhook deliveries', 'What subscriptions were told, and how that went.'],
+  'webhook-subscriptions': ['Webhook subscriptions', 'Who is told what happens.'],
 }

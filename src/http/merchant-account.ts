@@ -1,5 +1,5 @@
 import type { Caller } from '../context.ts'
-import { notFound } from '../errors.ts'
+import { forbidden, notFound } from '../errors.ts'
 import { type Accounts, includesAccount } from '../platform/accounts.ts'
 import { badHeader } from './errors.ts'
 import type { Route } from './route.ts'
@@ -24,6 +24,10 @@ export async function selectAccounts(
   if (value.length > 255) throw badHeader(name, 'value_error.length', 'Must have at most 255 characters')
   if (value === '*') {
     if (merchantAccount === 'list') return caller.reach
+    if (merchantAccount === 'instance') {
+      if (caller.reach === 'all') return 'all'
+      throw forbidden('The whole instance is for key pairs of all merchant accounts; name one account instead of *')
+    }
     throw badHeader(
       name,
       'value_error.unsupported',

@@ -56,3 +56,42 @@ export const accountParameter = (prefix: string, description: string) => ({
   schema: { type: 'string', maxLength: 255 },
   example: 'default',
 })
+
+export const webhookHeaderNames = [
+  'WebhookId',
+  'WebhookTimestamp',
+  'WebhookSignatures',
+  'StandardWebhookId',
+  'StandardWebhookTimestamp',
+  'StandardWebhookSignature',
+] as const
+
+const seconds = 'When this attempt was made, in seconds since 1970.'
+const sameId = 'Id of the event: the same in every attempt. Do nothing twice that you have done by this id.'
+
+/** Of what is sent to subscriptions: both forms of a signature are on each request, and one of them is enough to check. */
+export function webhookHeaders(prefix: string): Record<(typeof webhookHeaderNames)[number], object> {
+  const header = (name: string, description: string, schema: object) => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema,
+  })
+  return {
+    WebhookId: header(`${prefix}Webhook-ID`, sameId, { type: 'string', format: 'uuid' }),
+    WebhookTimestamp: header(`${prefix}Webhook-Timestamp`, seconds, { type: 'integer' }),
+    WebhookSignatures: header(
+      `${prefix}Webhook-Signatures`,
+      'HMAC-SHA256 in hex, with commas between where there are several: of the timestamp, a full stop and the body as it came, by the characters of the secret. While a secret is rotated there is one by each.',
+      { type: 'string' },
+    ),
+    StandardWebhookId: header('webhook-id', sameId, { type: 'string', format: 'uuid' }),
+    StandardWebhookTimestamp: header('webhook-timestamp', seconds, { type: 'integer' }),
+    StandardWebhookSignature: header(
+      'webhook-signature',
+      'As the Standard Webhooks specification says: `v1,` and the HMAC-SHA256 in base64, with spaces between where there are several, of id, timestamp and body with full stops between, by the bytes that the base64 after `whsec_` stands for.',
+      { type: 'string' },
+    ),
+  }
+}

@@ -1,8 +1,10 @@
 import type { TObject, TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { errorTable } from '../errors.ts'
-import { type EventName, eventCatalog } from '../events/catalog.ts'
-import { Constant, DateTime, Enum, Nullable, Uuid } from '../schema.ts'
+import { type EventName, eventNames } from '../events/catalog.ts'
+import { eventSchema } from '../events/envelope.ts'
+import { eventMeanings } from '../events/meanings.ts'
+import { Constant, Enum, Nullable } from '../schema.ts'
 import { areas } from './areas.ts'
 import {
   accountParameter,
@@ -12,6 +14,8 @@ import {
   preferHeader,
   requestIdHeader,
   retryHeader,
+  webhookHeaderNames,
+  webhookHeaders,
 } from './openapi-headers.ts'
 import { type Route, scopesOf } from './route.ts'
 
@@ -95,6 +99,13 @@ function areaOf({ path }: Route): [name: string, description: string] {
   return area
 }
 
+const accountParameters = {
+  one: 'MerchantAccount',
+  list: 'MerchantAccounts',
+  instance: 'MerchantAccountOrInstance',
+  none: '',
+}
+
 /** The route list → OpenAPI 3.1. A schema with a title becomes a component of that name. */
 export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Service-', version = '' } = {}): Json {
   const components = new Map<string, Json>()
@@ -118,7 +129,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
     const scopes = scopesOf(route)
     const [status, output] = route.returns
     const accountHeader = {
-      $ref: `#/components/parameters/${route.merchantAccount === 'list' ? 'MerchantAccounts' : 'MerchantAccount'}`,
+      $ref: `#/components/parameters/${accountParameters[route.merchantAccount]}`,
     }
     const example = route.example?.({ merchantAccountId: 'default', unique: 'example', ids: exampleIds })
     return {
@@ -144,9 +155,10 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
       ...(route.raw && { requestBody: { required: true, content: { '*/*': { schema: {} } } } }),
       responses: {
         [status]: {
-          description: output ? 'Success.' : 'Success; no content.',
+          description: output || route.streams ? 'Success.' : 'Success; no content.',
           headers: { ...requestIdHeader, ...(route.limited && limitHeaders) },
           ...(output && { content: { 'application/json': { schema: schema(output) } } }),
+          ...(route.streams && { content: { 'text/event-stream': { schema: { type: 'string' } } } }),
         },
         ...(route.orEmpty && { [route.orEmpty]: { description: 'Nothing to do; no content.' } }),
         ...Object.fromEntries(errorResponses.map(([code, name]) => [code, { $ref: `#/components/responses/${name}` }])),
@@ -157,9 +169,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
   const paths: Record<string, Json> = {}
   for (const route of routes)
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) }
-  const webhooks = Object.fromEntries(
-    Object.entries(eventCatalog).map(([name, target]) => [name, webhook(name as EventName, target, schema)]),
-  )
+  const webhooks = Object.fromEntries(eventNames.map((name) => [name, webhook(name, schema)]))
   const responses = Object.fromEntries(
     errorResponses.map(([, name, description, body]) => [
       name,
@@ -199,6 +209,11 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
           headerPrefix,
           'The merchant account to list. `*` lists all the key pair can reach. Default: the first one it can reach.',
         ),
+        MerchantAccountOrInstance: accountParameter(
+          headerPrefix,
+          'The merchant account to act upon. `*` is the whole instance, for key pairs of all merchant accounts. Default: the first one the key pair can reach.',
+        ),
+        ...webhookHeaders(headerPrefix),
       },
       responses,
       schemas: Object.fromEntries([...components].sort(([left], [right]) => (left < right ? -1 : 1))),
@@ -212,24 +227,15 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
   }
 }
 
-function webhook(name: EventName, target: TSchema, schema: (node: TSchema) => unknown): Json {
-  const event = Type.Object({
-    type: Constant('event'),
-    id: Uuid(),
-    name: Constant(name),
-    created_at: DateTime(),
-    merchant_account_id: Nullable(Type.String()),
-    instance_id: Type.String(),
-    environment: Enum(['sandbox', 'production']),
-    target,
-  })
+function webhook(name: EventName, schema: (node: TSchema) => unknown): Json {
   return {
     post: {
       operationId: name,
       summary: name,
-      description: `Sent after \`${name}\` to every subscription that wants it.`,
+      description: `${eventMeanings[name]} Sent to every active webhook subscription that wants it, and again until it is answered with 2xx.`,
       security: [],
-      requestBody: { required: true, content: { 'application/json': { schema: schema(event) } } },
+      parameters: webhookHeaderNames.map((header) => ({ $ref: `#/components/parameters/${header}` })),
+      requestBody: { required: true, content: { 'application/json': { schema: schema(eventSchema(name)) } } },
       responses: { '200': { description: 'Received.' } },
     },
   }

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import type { PageRequest } from '../page.ts'
 import type { Rendered } from '../rendered.ts'
 import type { Scope } from '../scopes.ts'
+import type { Streamed } from '../streamed.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -51,9 +52,9 @@ export interface RouteDefinition<
   scope: Scope | readonly [Scope, ...Scope[]] | 'none'
   /**
    * How the merchant account header is taken: `none` not at all (the request acts upon all the caller reaches), `one` names
-   * exactly one, `list` may also be `*`.
+   * exactly one, `list` may also be `*`, and so may `instance`: the whole instance, by who reaches all of it.
    */
-  merchantAccount: 'none' | 'one' | 'list'
+  merchantAccount: 'none' | 'one' | 'list' | 'instance'
   /** The shape of a validation failure: 400 with `details`, or 422 with `detail` where the specification lists it. */
   validation?: 'details' | 'detail'
   params?: Params
@@ -82,6 +83,8 @@ export interface RouteDefinition<
   /** A query that succeeds, where one without parameters does not. */
   exampleQuery?: Readonly<Record<string, string>>
   returns: readonly [status: number, schema?: Output]
+  /** Answers with server-sent events. */
+  streams?: true
   /** `false` for a question that is not a GET: it leaves no audit row. */
   changes?: false
   /** The status when the handler returns nothing although there is a schema. */
@@ -89,7 +92,12 @@ export interface RouteDefinition<
   handle: (
     ctx: Context,
     input: Input<Params, Query, Body>,
-  ) => Promise<StaticOr<Output, void> | Rendered | undefined> | StaticOr<Output, void> | Rendered | undefined
+  ) =>
+    | Promise<StaticOr<Output, void> | Rendered | Streamed | undefined>
+    | StaticOr<Output, void>
+    | Rendered
+    | Streamed
+    | undefined
 }
 
 /** A route with its types forgotten, as the list holds it. */

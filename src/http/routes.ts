@@ -6,6 +6,8 @@ import { buyerRoutes } from '../areas/buyers/routes.ts'
 import { shippingDetailsRoutes } from '../areas/buyers/shipping-details/routes.ts'
 import { cardSchemeDefinitionRoutes } from '../areas/card-scheme-definitions/routes.ts'
 import { checkoutRoutes } from '../areas/checkout/routes.ts'
+import { feedRoutes } from '../areas/events/feed/routes.ts'
+import { eventRoutes } from '../areas/events/routes.ts'
 import { giftCardServiceDefinitionRoutes } from '../areas/gift-card-service-definitions/routes.ts'
 import { giftCardServiceRoutes } from '../areas/gift-card-services/routes.ts'
 import { giftCardRoutes } from '../areas/gift-cards/routes.ts'
@@ -24,6 +26,10 @@ import { refundRoutes } from '../areas/transactions/refunds/routes.ts'
 import { reviewRoutes } from '../areas/transactions/reviews/routes.ts'
 import { statementRoutes } from '../areas/transactions/statements/routes.ts'
 import { transactionRoutes } from '../areas/transactions/routes.ts'
+import { webhookDeliveryRoutes } from '../areas/webhook-deliveries/routes.ts'
+import { webhookReplayRoutes } from '../areas/webhook-subscriptions/replays/routes.ts'
+import { webhookTestRoutes } from '../areas/webhook-subscriptions/test-events/routes.ts'
+import { webhookSubscriptionRoutes } from '../areas/webhook-subscriptions/routes.ts'
 import type { Route } from './route.ts'
 
 /** Every operation there is, one line an area. Validation, openapi.json, the reference and the every-route tests read this. */
@@ -36,6 +42,8 @@ export const routes: readonly Route[] = [
   ...shippingDetailsRoutes,
   ...cardSchemeDefinitionRoutes,
   ...checkoutRoutes,
+  ...eventRoutes,
+  ...feedRoutes,
   ...giftCardRoutes,
   ...giftCardServiceDefinitionRoutes,
   ...giftCardServiceRoutes,
@@ -54,4 +62,8 @@ export const routes: readonly Route[] = [
   ...refundRoutes,
   ...reviewRoutes,
   ...statementRoutes,
+  ...webhookDeliveryRoutes,
+  ...webhookReplayRoutes,
+  ...webhookTestRoutes,
+  ...webhookSubscriptionRoutes,
 ]

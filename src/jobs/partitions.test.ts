@@ -15,7 +15,7 @@ beforeAll(() => {
 })
 
 const upkeep = () =>
-  partitionUpkeep({ auditMonths: 12, eventMonths: 1 }).run(
+  partitionUpkeep({ auditMonths: 12, eventMonths: 1, deliveryMonths: 2 }).run(
     {
       db,
       now: () => new Date(),
@@ -41,29 +41,37 @@ const month = (offset: number) => {
 }
 
 test('upkeep makes this month and the three ahead, whatever is missing', async () => {
-  await database.query(`drop table events_${month(2)}, audit_logs_${month(3)}`)
+  await database.query(
+    `drop table events_${month(2)}, audit_logs_${month(3)}, webhook_deliveries_${month(1)}, webhook_attempts_${month(2)}`,
+  )
   await upkeep()
-  for (const parent of ['events', 'audit_logs']) {
+  for (const parent of ['events', 'audit_logs', 'webhook_deliveries', 'webhook_attempts']) {
     expect(await partitions(parent)).toEqual([0, 1, 2, 3].map((offset) => `${parent}_${month(offset)}`))
   }
 })
 
-test('upkeep drops what is past its retention and nothing younger', async () => {
-  for (const offset of [-1, -2, -3]) {
-    const [from, to] = [month(offset), month(offset + 1)].map(
-      (text) => `${text.slice(0, 4)}-${text.slice(4)}-01T00:00:00Z`,
-    )
-    const bounds = await database.query<{ low: string; high: string }>(
-      'select florin_id_floor($1) as low, florin_id_floor($2) as high',
-      [from, to],
-    )
-    await database.query(
-      `set role florin_migrate; create table events_${month(offset)} partition of events for values from ('${bounds[0]?.low}') to ('${bounds[0]?.high}'); reset role`,
-    )
-  }
+async function makePartition(parent: string, offset: number): Promise<void> {
+  const [from, to] = [month(offset), month(offset + 1)].map(
+    (text) => `${text.slice(0, 4)}-${text.slice(4)}-01T00:00:00Z`,
+  )
+  const bounds = await database.query<{ low: string; high: string }>(
+    'select florin_id_floor($1) as low, florin_id_floor($2) as high',
+    [from, to],
+  )
+  await database.query(
+    `set role florin_migrate; create table ${parent}_${month(offset)} partition of ${parent} for values from ('${bounds[0]?.low}') to ('${bounds[0]?.high}'); reset role`,
+  )
+}
+
+test.each([
+  ['events', 1],
+  ['webhook_deliveries', 2],
+  ['webhook_attempts', 2],
+])('upkeep drops what is past its retention from %s and nothing younger', async (parent, months) => {
+  for (const offset of [-1, -2, -3, -4]) await makePartition(parent, offset)
   await upkeep()
-  // One month is kept: last month's rows may be that young until this month is over.
-  expect((await partitions('events'))[0]).toBe(`events_${month(-1)}`)
+  // So many months are kept: the oldest one's rows may be that young until this month is over.
+  expect((await partitions(parent))[0]).toBe(`${parent}_${month(-months)}`)
 })
 
 test('an id made now falls into the partition of this month', async () => {

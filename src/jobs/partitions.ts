@@ -2,7 +2,7 @@ import { sql } from '../platform/sql.ts'
 import type { Job } from './job.ts'
 
 /** Makes next months' partitions of the logs in time and drops the ones past their retention. */
-export function partitionUpkeep(keep: { auditMonths: number; eventMonths: number }): Job {
+export function partitionUpkeep(keep: { auditMonths: number; eventMonths: number; deliveryMonths: number }): Job {
   return {
     kind: 'partition-upkeep',
     everyMs: 60 * 60 * 1000,
@@ -13,6 +13,8 @@ export function partitionUpkeep(keep: { auditMonths: number; eventMonths: number
       for (const [parent, months] of [
         ['audit_logs', keep.auditMonths],
         ['events', keep.eventMonths],
+        ['webhook_deliveries', keep.deliveryMonths],
+        ['webhook_attempts', keep.deliveryMonths],
       ] as const) {
         const dropped = await db.run(sql`select florin_drop_partitions(${parent}, ${months})`)
         if (dropped.length > 0) log.info('partitions dropped', { job: 'partition-upkeep', count: dropped.length })

@@ -29,6 +29,7 @@ import { connect } from '../platform/postgres.ts'
 import { startPrivateServer } from '../platform/private-server.ts'
 import { windowSeconds } from '../platform/uses.ts'
 import { connectVault, vaultOptions } from '../vault/client.ts'
+import { checkTarget } from '../webhooks/addresses.ts'
 import { countUse } from './count-use.ts'
 import { databaseProblems, runProcess } from './lifecycle.ts'
 import { returnPages } from './return-pages.ts'
@@ -49,6 +50,7 @@ const settingNames = [
   'verifyConcurrency',
   'maxGiftCards',
   'embedLimit',
+  'webhookLoopback',
   'logLevel',
   'drainDelayMs',
   'shutdownTimeoutMs',
@@ -132,7 +134,10 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
     vault,
     connectors,
     antiFraud: createAntiFraud(config),
+    instance: config.instance,
+    environment: config.environment,
     maxGiftCards: config.maxGiftCards,
+    checkTarget: (url) => checkTarget(url, { allowLoopback: config.webhookLoopback }),
     giftCards,
     clocks,
     log,

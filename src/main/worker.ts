@@ -7,6 +7,8 @@ import { findService } from '../areas/payment-services/operations/routing.ts'
 import { createRuleBook } from '../areas/simulator-rules/operations/book.ts'
 import { acceptReviews, fetchDueStatements, resolveAttempts, sweepIdempotencyKeys } from '../areas/transactions/jobs.ts'
 import { sendSandboxNotifications, sweepNotifications } from '../areas/transactions/notifications/jobs.ts'
+import { expireWebhookDeliveries } from '../areas/webhook-deliveries/jobs.ts'
+import { replayWebhooks } from '../areas/webhook-subscriptions/replays/jobs.ts'
 import { createClocks, realClocks } from '../clocks.ts'
 import { createConnectors, createGiftCards } from '../connectors/registry.ts'
 import { sandboxAccountUpdater } from '../connectors/sandbox/account-updater.ts'
@@ -22,6 +24,7 @@ import { connect } from '../platform/postgres.ts'
 import { startPrivateServer } from '../platform/private-server.ts'
 import { connectVault, vaultOptions } from '../vault/client.ts'
 import { databaseProblems, runProcess } from './lifecycle.ts'
+import { startWebhooks } from './webhooks.ts'
 
 const settingNames = [
   'environment',
@@ -32,6 +35,7 @@ const settingNames = [
   'privateHost',
   'privatePort',
   'headerPrefix',
+  'webhookLoopback',
   'logLevel',
   'drainDelayMs',
   'shutdownTimeoutMs',
@@ -41,6 +45,7 @@ const settingNames = [
   'vaultTlsKey',
   'auditRetentionMonths',
   'eventRetentionMonths',
+  'deliveryRetentionMonths',
 ] as const
 export type WorkerConfig = Config<(typeof settingNames)[number]>
 
@@ -89,11 +94,17 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
   const runner = startRunner({
     db,
     jobs: [
-      partitionUpkeep({ auditMonths: config.auditRetentionMonths, eventMonths: config.eventRetentionMonths }),
+      partitionUpkeep({
+        auditMonths: config.auditRetentionMonths,
+        eventMonths: config.eventRetentionMonths,
+        deliveryMonths: config.deliveryRetentionMonths,
+      }),
       ...timeRules.map(byEveryClock),
       sweepNumbers(vault),
       sweepUses,
       replaceDeclinedCard(vault),
+      expireWebhookDeliveries,
+      replayWebhooks,
       // Production needs a contract with the schemes; until a connector speaks to them, only the sandbox answers.
       ...(isSandbox
         ? [
@@ -107,6 +118,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
     log,
     metrics,
   })
+  const webhooks = startWebhooks({ db, vault, log, metrics, config })
   let draining = false
   const privateServer = await startPrivateServer({
     host: config.privateHost,
@@ -122,7 +134,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
       draining = true
     },
     async close() {
-      await runner.stop()
+      await Promise.all([runner.stop(), webhooks.stop()])
       await vault.close()
       await db.close()
       await privateServer.close()

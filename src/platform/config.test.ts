@@ -39,6 +39,18 @@ test('every problem is reported at once', () => {
   expect(problems.join('\n')).toMatch(/FLORIN_ENVIRONMENT must be one of sandbox, production/)
 })
 
+test('webhooks to this machine are refused in production', () => {
+  const start = (environment: Record<string, string>) =>
+    loadConfig('api', ['environment', 'webhookLoopback'], environment)
+  expect(start({}).webhookLoopback).toBe(false)
+  expect(start({ FLORIN_WEBHOOK_LOOPBACK: 'true' }).webhookLoopback).toBe(true)
+  expect(start({ FLORIN_WEBHOOK_LOOPBACK: 'false', FLORIN_ENVIRONMENT: 'production' }).webhookLoopback).toBe(false)
+  expect(() => start({ FLORIN_WEBHOOK_LOOPBACK: 'true', FLORIN_ENVIRONMENT: 'production' })).toThrow(
+    /FLORIN_WEBHOOK_LOOPBACK must be false in production/,
+  )
+  expect(() => start({ FLORIN_WEBHOOK_LOOPBACK: 'yes' })).toThrow(/FLORIN_WEBHOOK_LOOPBACK must be boolean/)
+})
+
 test('a secret is never part of a problem, a print or a JSON', () => {
   const secret = 'mysql://root:hunter2@host/db'
   expect(problemsOf({ DATABASE_URL: secret, FLORIN_CURSOR_KEYS: 'hunter2' }).join()).not.toContain('hunter2')

@@ -53,6 +53,9 @@ export function loadConfig<Name extends SettingName>(
       config[name] = setting.secret ? new Secret(found.text) : value
     }
   }
+  if (config['environment'] === 'production' && config['webhookLoopback'] === true) {
+    problems.push(`${settings.webhookLoopback.env} must be false in production: webhooks would reach this machine`)
+  }
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config) as Config<Name>
 }
@@ -81,6 +84,7 @@ function readSetting(
 
 function parse(schema: TSchema, text: string): unknown {
   const { type } = schema as { type?: string }
+  if (type === 'boolean' && ['true', 'false'].includes(text)) return text === 'true'
   return type === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text
 }
 

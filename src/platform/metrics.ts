@@ -12,9 +12,19 @@ export interface VaultKeyUse {
   encryptions: number
 }
 
+export interface WebhookAttempt {
+  outcome: 'succeeded' | 'failed'
+  seconds: number
+  /** From the event to its first attempt. */
+  lagSeconds: number | undefined
+}
+
 export interface Metrics extends HttpMetrics {
   observeVerification(seconds: number, accepted: boolean): void
   observeJob(kind: string, outcome: 'succeeded' | 'failed', seconds: number): void
+  observeWebhook(attempt: WebhookAttempt): void
+  /** How long, in seconds, the oldest event waits for its deliveries and the oldest delivery that is due for its attempt. */
+  watchWebhooks(ages: () => Promise<{ queued: number; overdue: number }>): void
   /** The log's scrubber had to mask a card number. Anything but zero is a bug to hunt. */
   countScrub(): void
   watchPool(database: Database): void
@@ -51,6 +61,19 @@ export function createMetrics(): Metrics {
     buckets: [0.01, 0.1, 1, 10, 60, 600],
     registers,
   })
+  const attempts = new Histogram({
+    name: 'florin_webhook_attempt_duration_seconds',
+    help: 'Time an attempt to deliver a webhook took.',
+    labelNames: ['outcome'],
+    buckets: requestBuckets,
+    registers,
+  })
+  const lags = new Histogram({
+    name: 'florin_webhook_lag_seconds',
+    help: 'Time from an event to the first attempt to deliver it.',
+    buckets: requestBuckets,
+    registers,
+  })
   const scrubbed = new Counter({
     name: 'florin_log_lines_scrubbed_total',
     help: 'Log lines in which something like a card number was masked.',
@@ -60,6 +83,23 @@ export function createMetrics(): Metrics {
     observeRequest: (operation, status, seconds) => requests.observe({ operation, status: String(status) }, seconds),
     observeVerification: (seconds, accepted) => verifications.observe({ accepted: String(accepted) }, seconds),
     observeJob: (kind, outcome, seconds) => jobs.observe({ kind, outcome }, seconds),
+    observeWebhook({ outcome, seconds, lagSeconds }) {
+      attempts.observe({ outcome }, seconds)
+      if (lagSeconds !== undefined) lags.observe(lagSeconds)
+    },
+    watchWebhooks(ages) {
+      new Gauge({
+        name: 'florin_webhook_oldest_seconds',
+        help: 'Age of the oldest event without deliveries (queued), and of the oldest delivery that is due and not sent (overdue).',
+        labelNames: ['state'],
+        registers,
+        async collect() {
+          const { queued, overdue } = await ages()
+          this.set({ state: 'queued' }, queued)
+          this.set({ state: 'overdue' }, overdue)
+        },
+      })
+    },
     countScrub: () => scrubbed.inc(),
     watchPool({ pool }) {
       new Gauge({

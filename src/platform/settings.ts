@@ -122,6 +122,14 @@ export const settings = {
     }),
     { env: 'FLORIN_EMBED_LIMIT', for: ['api'] },
   ),
+  webhookLoopback: setting(
+    Type.Boolean({
+      default: false,
+      description:
+        'Whether webhooks may go to this machine, also without TLS. For development: refused in production, on in `florin dev`.',
+    }),
+    { env: 'FLORIN_WEBHOOK_LOOPBACK', for: ['api', 'worker'] },
+  ),
   logLevel: setting(
     Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
       default: 'info',
@@ -155,6 +163,15 @@ export const settings = {
   eventRetentionMonths: setting(
     Type.Integer({ minimum: 1, maximum: 240, default: 13, description: 'How long events are kept.' }),
     { env: 'FLORIN_EVENT_RETENTION_MONTHS', for: ['worker'] },
+  ),
+  deliveryRetentionMonths: setting(
+    Type.Integer({
+      minimum: 1,
+      maximum: 240,
+      default: 2,
+      description: 'How long webhook deliveries and their attempts are kept.',
+    }),
+    { env: 'FLORIN_DELIVERY_RETENTION_MONTHS', for: ['worker'] },
   ),
   ...vaultSettings,
 }

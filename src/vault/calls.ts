@@ -127,6 +127,14 @@ export const calls: { [Name in Exclude<CallName, 'rewrap'>]: Call<Name> } = {
     return found(await secrets.read(referenceOf(question), question.fields))
   },
 
+  async readEach({ secrets }, { wanted }) {
+    requireOther(wanted.map(({ field }) => field))
+    const read = await Promise.all(wanted.map((one) => secrets.read(referenceOf(one), [one.field])))
+    const found = read.flatMap((values, place) => values.map(({ plain }) => ({ place, plain })))
+    const values = found.map(({ plain }) => plain)
+    return { answer: { places: found.map(({ place }) => place), lengths: values.map(({ length }) => length) }, values }
+  },
+
   async storeWaiting({ secrets }, question, values) {
     const named = requireNamed(question.fields, values)
     await secrets.storeWaiting(referenceOf(question), named, new Date(question.expires_at))

@@ -40,6 +40,8 @@ export interface Vault {
   storeSecrets(reference: SecretReference, values: Readonly<Record<string, string>>): Promise<void>
   /** Those of the fields that are there. */
   readSecrets(reference: SecretReference, fields: readonly string[]): Promise<Record<string, string>>
+  /** One secret each of up to a thousand references, in their order; undefined where there is none. */
+  readEach(wanted: readonly (SecretReference & { field: string })[]): Promise<(string | undefined)[]>
   /** Secrets that wait for a later request, until then at the latest and a day at most; a field stored again is replaced. */
   storeWaiting(reference: SecretReference, values: Readonly<Record<string, string>>, expiresAt: Date): Promise<void>
   /** Those of the fields that wait, to whoever asks first; nobody gets them again. */
@@ -121,6 +123,15 @@ export function connectVault(options: ConnectionOptions): Vault {
     async readSecrets(reference, fields) {
       if (fields.length === 0) return {}
       return takeNamed(await connection.call('readSecrets', { ...toWire(reference), fields }))
+    },
+
+    async readEach(wanted) {
+      const found: (string | undefined)[] = wanted.map(() => undefined)
+      if (wanted.length === 0) return found
+      const head = { wanted: wanted.map((one) => ({ ...toWire(one), field: one.field })) }
+      const { answer, values } = await connection.call('readEach', head)
+      for (const [index, value] of values.entries()) found[answer.places[index] ?? -1] = takeText(value)
+      return found
     },
 
     storeWaiting: (reference, values, expiresAt) =>

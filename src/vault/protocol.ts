@@ -17,7 +17,7 @@ export const cardFields: readonly string[] = ['number', 'replacement'] satisfies
 export const giftCardNumberField = 'gift_card_number'
 
 const Reference = {
-  merchant_account_id: Type.String({ pattern: '^[a-zA-Z0-9-]{1,50}$' }),
+  merchant_account_id: Type.String({ pattern: '^([a-zA-Z0-9-]{1,50}|\\*)$' }),
   id: Type.String({ format: 'uuid' }),
 }
 const CardFieldName = Type.Enum(['number', 'replacement'])
@@ -53,6 +53,12 @@ export const questions = {
   ),
   readSecrets: Type.Object(
     { ...Reference, fields: Type.Array(FieldName, { minItems: 1, maxItems: 32, uniqueItems: true }) },
+    closed,
+  ),
+  readEach: Type.Object(
+    {
+      wanted: Type.Array(Type.Object({ ...Reference, field: FieldName }, closed), { minItems: 1, maxItems: 1_000 }),
+    },
     closed,
   ),
   storeWaiting: Type.Object(
@@ -112,6 +118,8 @@ export interface Answers {
   listOwners: { owners: { merchant_account_id: string; id: string }[] }
   storeSecrets: Record<string, never>
   readSecrets: { fields: string[]; lengths: number[] }
+  /** Of those that are there, their places among the wanted. */
+  readEach: { places: number[]; lengths: number[] }
   storeWaiting: Record<string, never>
   takeWaiting: { fields: string[]; lengths: number[] }
   listKeys: { keys: KeyListing[] }

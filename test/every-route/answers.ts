@@ -48,6 +48,10 @@ export function answerProblems(openapi: Json, asked: Route, method: string, answ
   const response = responseOf(openapi, operation, status)
   add(!operation, 'is not in openapi.json')
   add(operation !== undefined && !response, 'has a status that openapi.json does not list')
+  if (method !== 'HEAD' && at(response, 'content', 'text/event-stream')) {
+    add(headers.get('content-type') !== 'text/event-stream; charset=utf-8', 'is no stream by its content type')
+    return problems
+  }
   const schema = at(response, 'content', 'application/json', 'schema')
   if (method === 'HEAD' || !schema) {
     add(text !== '', 'has a body although none is documented')

@@ -141,6 +141,11 @@ export const takesTheAccountHeader: Check = async (run, of) => {
   run.note(long, (long.status !== 400 || !isNamed) && 'should be 400, too long')
   const all = await ask('*')
   if (of.merchantAccount === 'list') return expectStatus(all, success, 'all accounts')
+  if (of.merchantAccount === 'instance') {
+    // What was made in an account is not the instance's.
+    expectStatus(all, paramNames(of).length === 0 ? success : 404, 'the whole instance')
+    return expectStatus(await ask('*', run.bound), 403, 'the whole instance, for a key pair of one account,')
+  }
   const isRefused = same(failures(all), [`header ${accountHeader} value_error.unsupported`])
   run.note(all, (all.status !== 400 || !isRefused) && 'should be 400, one account only')
 }

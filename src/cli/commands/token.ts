@@ -1,11 +1,10 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { isPins, pinNames, type Pins } from '../../embed.ts'
 import { isUuid } from '../../ids.ts'
 import { expandScopes } from '../../scopes.ts'
-import { devFiles, readIfPresent, shortPath } from '../dev-folder.ts'
 import { CommandError, say, sayJson } from '../output.ts'
+import { readPrivateKey } from '../private-key.ts'
 import { signToken } from '../sign-token.ts'
 
 interface TokenCommandOptions {
@@ -67,28 +66,6 @@ async function printToken({ key, scope, expires, pin, checkoutSession, json }: T
     scopes: signed,
     expires_at: new Date(exp * 1000).toISOString(),
   })
-}
-
-async function readPrivateKey(path: string | undefined): Promise<string> {
-  const file = path ?? devFiles().privateKey
-  const pem = await readIfPresent(file)
-  if (pem === undefined) {
-    throw new CommandError(
-      path === undefined
-        ? `There is no key here yet (${shortPath(file)}). Start "florin dev" once, or name a key with --key FILE; "florin keys create" makes one.`
-        : `There is no file ${path}. "florin keys create --name NAME --out ${path}" makes a key pair.`,
-    )
-  }
-  let key: KeyObject
-  try {
-    key = createPrivateKey(pem)
-  } catch {
-    throw new CommandError(`${shortPath(file)} is not a private key in PEM without a passphrase ("BEGIN PRIVATE KEY").`)
-  }
-  if (key.asymmetricKeyType !== 'rsa' && key.asymmetricKeyDetails?.namedCurve !== 'secp521r1') {
-    throw new CommandError(`${shortPath(file)} is neither an RSA key nor an EC key of the curve P-521.`)
-  }
-  return pem
 }
 
 function addScope(scope: string, before: string[] = []): string[] {

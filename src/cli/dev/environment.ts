@@ -21,7 +21,11 @@ export function childEnvironment({
   files,
   ephemeral,
 }: ChildSettings): NodeJS.ProcessEnv {
-  const environment: NodeJS.ProcessEnv = { FLORIN_SHUTDOWN_TIMEOUT_MS: '5000', ...process.env }
+  const environment: NodeJS.ProcessEnv = {
+    FLORIN_SHUTDOWN_TIMEOUT_MS: '5000',
+    ...(process.env['FLORIN_ENVIRONMENT'] !== 'production' && { FLORIN_WEBHOOK_LOOPBACK: 'true' }),
+    ...process.env,
+  }
   for (const name of ['DATABASE_URL_FILE', 'DATABASE_DIRECT_URL', 'DATABASE_DIRECT_URL_FILE']) delete environment[name]
   return {
     ...environment,

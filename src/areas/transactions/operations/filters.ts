@@ -1,5 +1,6 @@
 import { type ErrorDetail, ValidationFailure } from '../../../errors.ts'
 import { idOfReconciliationId } from '../../../ids.ts'
+import { ceilMs, floorMs } from '../../../moments.ts'
 import type { TransactionFilters } from '../schema/filters.ts'
 import type { Alternative, Range, Search, Values } from '../store/search.ts'
 
@@ -111,16 +112,6 @@ const most = (values: readonly (number | undefined)[]) =>
   defined(values).reduce<number | undefined>((left, right) => Math.max(left ?? right, right), undefined)
 const least = (values: readonly (number | undefined)[]) =>
   defined(values).reduce<number | undefined>((left, right) => Math.min(left ?? right, right), undefined)
-
-/** Times are kept by the millisecond, and a caller may name a moment between two of them. */
-function floorMs(moment: string | undefined): number | undefined {
-  return moment === undefined ? undefined : new Date(moment.replace(/(\.\d{3})\d+/, '$1')).getTime()
-}
-function ceilMs(moment: string | undefined): number | undefined {
-  const floor = floorMs(moment)
-  if (moment === undefined || floor === undefined) return undefined
-  return Math.max(0, floor + (/\.\d{3}\d*[1-9]/.test(moment) ? 1 : 0))
-}
 
 function metadataOf(texts: readonly string[]): [name: string, value: string][] {
   const pairs = new Map<string, string>()

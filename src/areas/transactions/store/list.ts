@@ -1,3 +1,4 @@
+import { firstIdOf, lastIdOf } from '../../../ids.ts'
 import { type PageEdges, type PageRequest, pageClauses } from '../../../page.ts'
 import { type Accounts, isOne } from '../../../platform/accounts.ts'
 import { type Db, reading, type Visible } from '../../../platform/postgres.ts'
@@ -147,13 +148,7 @@ function idBounds({ ids, updated }: Search, id: Sql): Sql {
   const to = [ids.to, updated.to === undefined ? undefined : updated.to + day].filter((ms) => ms !== undefined)
   return all([
     ...(ids.equals === undefined ? [] : [sql`${id} = ${ids.equals}::uuid`]),
-    ...(ids.from === undefined ? [] : [sql`${id} >= ${idAt(ids.from, '0')}::uuid`]),
-    ...(to.length === 0 ? [] : [sql`${id} <= ${idAt(Math.min(...to), 'f')}::uuid`]),
+    ...(ids.from === undefined ? [] : [sql`${id} >= ${firstIdOf(ids.from)}::uuid`]),
+    ...(to.length === 0 ? [] : [sql`${id} <= ${lastIdOf(Math.min(...to))}::uuid`]),
   ])
-}
-
-/** The smallest or the largest id of a millisecond. */
-function idAt(ms: number, filling: '0' | 'f'): string {
-  const [time, rest] = [ms.toString(16).padStart(12, '0'), filling.repeat(4)]
-  return `${time.slice(0, 8)}-${time.slice(8)}-${rest}-${rest}-${filling.repeat(12)}`
 }
