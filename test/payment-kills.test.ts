@@ -32,6 +32,10 @@ test('every point in the code is one that a process is killed at', () => {
 /** Far beyond what it needs: many processes start, and how busy the machine is must not decide. */
 const timeout = 900_000
 
+/** Every second one, by chance these or the others: the long form has all of them, many times. */
+const offset = Math.random() < 0.5 ? 0 : 1
+const halfOf = <Item>(items: readonly Item[]) => items.filter((_item, index) => index % 2 === offset)
+
 test('an api that dies at any step leaves nothing unknown, nothing charged twice, no answer lost', {
   timeout,
 }, async () => {
@@ -50,20 +54,22 @@ test('an api that dies at any step of a payment with gift cards leaves nothing h
 }, async () => {
   const { details, ...report } = await runKills(stage, {
     account: 'gift-card-kills',
-    targets: giftCardTargets,
+    targets: halfOf(giftCardTargets),
     kills: 1,
     together: 24,
   })
   expect(details).toEqual([])
-  expect(report).toMatchObject({ points: 86, kills: 86, passed: true })
+  expect(report.points).toBeGreaterThan(30)
+  expect(report).toMatchObject({ kills: report.points, passed: true })
 })
 
 test('a janitor that dies over a payment with gift cards leaves no more behind', { timeout }, async () => {
-  const janitors = janitorDeaths.reduce((sum, { deaths }) => sum + deaths.length, 0)
+  const chosen = janitorDeaths.map((one) => ({ ...one, deaths: halfOf(one.deaths) }))
+  const janitors = chosen.reduce((sum, { deaths }) => sum + deaths.length, 0)
   const { details, ...report } = await runKills(stage, {
     account: 'janitors',
     targets: [],
-    janitorDeaths,
+    janitorDeaths: chosen,
     kills: 0,
     together: 0,
   })

@@ -79,7 +79,7 @@ async function sweep(): Promise<void> {
     `update jobs set run_at = now() where kind = 'sweep-vault' returning clock_timestamp() as at`,
   )
   const isDone = `select from jobs where kind = 'sweep-vault' and last_run_at >= $1 and lease is null and last_error is null`
-  await expect.poll(async () => (await api.database.query(isDone, [asked?.at])).length, { timeout: 20_000 }).toBe(1)
+  await expect.poll(async () => (await api.database.query(isDone, [asked?.at])).length, { timeout: 120_000 }).toBe(1)
 }
 
 const orphans = 'select from vault.secrets where id not in (select id from payment_methods)'
