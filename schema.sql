@@ -487,6 +487,13 @@ WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000');
 
 ALTER TABLE public.event_queue OWNER TO florin_migrate;
 
+CREATE TABLE public.event_stream_queue (
+    event_id uuid NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000');
+
+ALTER TABLE public.event_stream_queue OWNER TO florin_migrate;
+
 CREATE TABLE public.events (
     id uuid NOT NULL,
     merchant_account_id text,
@@ -1704,6 +1711,9 @@ ALTER TABLE ONLY public.event_consumers
 ALTER TABLE ONLY public.event_queue
     ADD CONSTRAINT event_queue_pkey PRIMARY KEY (event_id);
 
+ALTER TABLE ONLY public.event_stream_queue
+    ADD CONSTRAINT event_stream_queue_pkey PRIMARY KEY (event_id);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 
@@ -2537,6 +2547,8 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.event_consumers TO florin_api;
 
 GRANT INSERT ON TABLE public.event_queue TO florin_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.event_queue TO florin_worker;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.event_stream_queue TO florin_worker;
 
 GRANT SELECT,INSERT ON TABLE public.events TO florin_api;
 GRANT SELECT,INSERT ON TABLE public.events TO florin_worker;

@@ -18,7 +18,7 @@ export default defineConfig({
     // Far beyond what they need: how busy the machine is must not decide.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Many suites wait for processes of their own, so two of them fit on two cores.
-    maxWorkers: 2,
+    // Many suites wait for processes of their own, so three of them fit on two cores.
+    maxWorkers: 3,
   },
 })

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createLog } from '../src/platform/log.ts'
+import { connectNats } from '../src/platform/nats.ts'
 import { connect } from '../src/platform/postgres.ts'
 import { createAuthentication } from '../src/webhooks/authentication.ts'
-import { type Sent, startDispatcher } from '../src/webhooks/dispatcher.ts'
+import { type LaneEvent, type Sent, startDispatcher } from '../src/webhooks/dispatcher.ts'
 import { createOutbound } from '../src/webhooks/outbound.ts'
 import { createSender } from '../src/webhooks/sender.ts'
 import type { EndpointRow, EventRow } from '../src/webhooks/store.ts'
@@ -21,6 +23,8 @@ export interface DispatcherTotals {
   memoryBytes: number
   /** The most since the last question. */
   peakMemoryBytes: number
+  /** What became of deliveries with the lane. */
+  lane: Record<LaneEvent, number>
 }
 
 let [statements, attempts, sending, peakMemoryBytes] = [0, 0, 0, 0]
@@ -61,12 +65,20 @@ async function send(endpoint: EndpointRow, event: EventRow): Promise<Sent> {
   }
 }
 
+const log = createLog({ level: 'warn', process: 'webhooks' })
+const natsUrl = process.env['NATS_URL']
+const nats =
+  natsUrl === undefined ? undefined : connectNats({ url: natsUrl, setting: 'NATS_URL', name: 'webhooks', log })
+const lane = { published: 0, given_back: 0, dropped: 0, reconciled: 0 }
 const dispatcher = startDispatcher({
   db,
+  nats,
   send,
   now: () => new Date(),
-  log: createLog({ level: 'warn', process: 'webhooks' }),
+  log,
+  onLane: (what, count) => (lane[what] += count),
 })
+while (nats && !dispatcher.isLaneOpen()) await sleep(50)
 
 const watchMemory = () => (peakMemoryBytes = Math.max(peakMemoryBytes, process.memoryUsage.rss()))
 setInterval(watchMemory, 50)
@@ -81,6 +93,7 @@ process.on('message', () => {
     cpuMs: (user + system) / 1000,
     memoryBytes: process.memoryUsage.rss(),
     peakMemoryBytes,
+    lane,
   }
   process.send?.(totals)
   peakMemoryBytes = 0
@@ -88,6 +101,7 @@ process.on('message', () => {
 
 async function end(): Promise<void> {
   await dispatcher.stop()
+  await nats?.close()
   outbound.close()
   await db.close()
   process.exit(0)

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { median, note, percentiles, round } from './rig.ts'
+import { type Cost, costOf, costOfEvent } from './webhooks/cost.ts'
 import { Ledger } from './webhooks/ledger.ts'
 import { saturate } from './webhooks/saturate.ts'
 import { type Receivers, type Sender, type Source, startReceivers, startSender, startStage } from './webhooks/stage.ts'
@@ -40,26 +41,6 @@ interface Audience {
   receivers: Receivers
 }
 
-/** Of PostgreSQL. */
-interface Cost {
-  walBytes: number
-  cpuMs: number
-}
-
-async function spent({ client }: Source): Promise<Cost> {
-  const { rows } = await client.query<{ at: number }>(
-    "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as at",
-  )
-  return { walBytes: rows[0]?.at ?? 0, cpuMs: stage.cpu() }
-}
-
-async function costOf(source: Source, work: () => Promise<void>): Promise<Cost> {
-  const before = await spent(source)
-  await work()
-  const after = await spent(source)
-  return { walBytes: after.walBytes - before.walBytes, cpuMs: after.cpuMs - before.cpuMs }
-}
-
 /** Rows written so far. Exact when nobody else is connected: who goes hands in what it has counted. */
 async function rowsWritten({ client }: Source): Promise<number> {
   await client.query('select pg_stat_force_next_flush()')
@@ -89,7 +70,7 @@ async function measure(source: Source, sender: Sender, { audience, rate }: Plan)
   const ledger = await Ledger.open(audience.receivers)
   source.committed.clear()
   let spent = { statements: 0, cpuMs: 0 }
-  const cost = await costOf(source, async () => {
+  const cost = await costOf(stage, source, async () => {
     const before = await sender.totals()
     await source.commitAtRate(audience.accounts, { perSecond: rate, seconds })
     await ledger.waitFor(source.committed.size * audience.subscriptions)
@@ -109,15 +90,6 @@ async function findMost(source: Source, { accounts, subscriptions, receivers }: 
   const run = await saturate(source, ledger, { ...how, seconds })
   await ledger.waitFor(expected + run.expected)
   return run.arrived / run.seconds
-}
-
-/** Of an event, where nobody hears of it. */
-async function costOfEvent(source: Source, perSecond: number): Promise<Cost> {
-  source.committed.clear()
-  const cost = await costOf(source, () => source.commitAtRate(['nobody'], { perSecond, seconds }))
-  const events = source.committed.size
-  await source.clear()
-  return { walBytes: cost.walBytes / events, cpuMs: cost.cpuMs / events }
 }
 
 function report({ audience, wanted, rate }: Plan, runs: readonly Run[], alone: Cost) {
@@ -196,7 +168,8 @@ try {
   const alone = new Map<number, Cost>()
   for (const rate of rates) {
     note(`${rate} events/s that nobody hears of`)
-    alone.set(rate, await costOfEvent(source, rate))
+    const commit = (accounts: readonly string[]) => source.commitAtRate(accounts, { perSecond: rate, seconds })
+    alone.set(rate, await costOfEvent(stage, source, commit))
   }
   const audiences = [
     await measureAudience(source, { accounts: ['one'], subscriptions: 1, receivers: one }, alone),

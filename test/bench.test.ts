@@ -118,3 +118,16 @@ test('proof:walks runs and finds nothing wrong; in CI no rate decides', { timeou
   expect(report['inserted']).toBeGreaterThan(0)
   expect(code).toBe(0)
 })
+
+test('bench:webhook-lanes runs both lanes; no figure decides in CI', { timeout: 240_000 }, async () => {
+  const { code, report, stderr } = await runBench(
+    'bench/webhook-lanes.ts --rates 50 --rounds 1 --seconds 1 --senders 1'.split(' '),
+  )
+  const lane = {
+    lag_ms: { p50: expect.any(Number), p99: expect.any(Number) },
+    per_delivery: { postgresql_cpu_ms: expect.any(Number), wal_bytes: expect.any(Number) },
+  }
+  expect(report, stderr).toMatchObject({ bench: 'webhook-lanes', wanted_rates: [50], passed: true })
+  for (const figures of report['rates'] as object[]) expect(figures).toMatchObject({ postgresql: lane, nats: lane })
+  expect(code).toBe(0)
+})

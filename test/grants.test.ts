@@ -78,6 +78,7 @@ const expected: Record<string, Record<string, string>> = {
     embed_uses: 'DELETE SELECT',
     enrolments: 'SELECT UPDATE',
     event_queue: 'DELETE INSERT SELECT UPDATE',
+    event_stream_queue: 'DELETE INSERT SELECT',
     events: 'INSERT SELECT',
     florin_migrations: 'SELECT',
     gift_card_redemptions: 'INSERT SELECT UPDATE',

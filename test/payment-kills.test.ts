@@ -7,7 +7,7 @@ import { giftCardTargets, knownPoints, type Operation, plainTargets, type Target
 import { janitorDeaths } from './kills/gift-card-cases.ts'
 import { type KillOptions, runKills } from './kills/run.ts'
 import { openStage, type Stage } from './kills/stage.ts'
-import { dispatchPoints } from './webhook-kills/points.ts'
+import { dispatchPoints, lanePoints } from './webhook-kills/points.ts'
 import { committedPoint, uncommittedPoints } from './webhook-replays/points.ts'
 
 /** The short form of `npm run proof:payment-kills`. */
@@ -25,7 +25,7 @@ test('every point in the code is one that a process is killed at', () => {
   const points = files.flatMap((file) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(/failpoint\('([^']+)'\)/g)].map(([, name = '']) => name),
   )
-  const known = [...knownPoints, ...dispatchPoints, ...uncommittedPoints, committedPoint]
+  const known = [...knownPoints, ...dispatchPoints, ...lanePoints, ...uncommittedPoints, committedPoint]
   expect(known.toSorted()).toEqual(points.toSorted())
 })
 

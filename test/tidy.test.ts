@@ -13,6 +13,7 @@ const mayImport: Record<string, readonly string[]> = {
     'connectors',
     'ports',
     'events',
+    'event-stream',
     'vault',
     'vault-client',
     'webhooks',
@@ -21,6 +22,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   cli: ['cli', 'main', 'operations', 'connectors', 'cards', 'events', 'webhooks', 'vault-client', 'platform', 'kernel'],
   webhooks: ['webhooks', 'operations', 'events', 'kernel', 'platform'],
+  'event-stream': ['event-stream', 'jobs', 'events', 'kernel', 'platform'],
   http: ['http', 'routes', 'events', 'ports', 'vault-client', 'kernel', 'platform'],
   routes: ['http', 'operations', 'schema'],
   jobs: ['jobs', 'operations', 'ports', 'cards', 'events', 'idempotency', 'vault-client', 'kernel', 'platform'],
@@ -54,6 +56,7 @@ const mayImport: Record<string, readonly string[]> = {
 /** Packages and globals that have one home. */
 const homes: [what: RegExp, where: RegExp, why: string][] = [
   [/from 'fastify'/, /^src\/http\//, 'only the edge knows the framework'],
+  [/from '@nats-io\//, /^src\/platform\/nats\.ts$/, 'NATS goes through platform/nats.ts'],
   [/from 'pg'/, /^src\/(platform|cli)\//, 'SQL goes through platform/postgres.ts'],
   [
     /process\.env|globalThis\.process\.env/,

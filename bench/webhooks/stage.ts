@@ -42,8 +42,11 @@ export interface Sender {
   stop(): Promise<void>
 }
 
-export async function startSender(databaseUrl: string): Promise<Sender> {
-  const { child, stop } = await startChild('webhook-dispatcher.ts', { environment: { DATABASE_URL: databaseUrl } })
+/** With `natsUrl` by the lane: it is open when this ends. */
+export async function startSender(databaseUrl: string, natsUrl?: string): Promise<Sender> {
+  const { child, stop } = await startChild('webhook-dispatcher.ts', {
+    environment: { DATABASE_URL: databaseUrl, ...(natsUrl !== undefined && { NATS_URL: natsUrl }) },
+  })
   return { totals: () => askProbe<DispatcherTotals>(child), stop }
 }
 

@@ -5,10 +5,12 @@ import type { Config } from '../platform/config.ts'
 import { listen } from '../platform/listen.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { connectNats } from '../platform/nats.ts'
 import { type Database, transact } from '../platform/postgres.ts'
 import type { Vault } from '../vault/client.ts'
 import { createAuthentication } from '../webhooks/authentication.ts'
 import { startDispatcher } from '../webhooks/dispatcher.ts'
+import { laneStreams } from '../webhooks/lane.ts'
 import { createOutbound } from '../webhooks/outbound.ts'
 import { createSender } from '../webhooks/sender.ts'
 import { readAges } from '../webhooks/store.ts'
@@ -24,17 +26,25 @@ export function startWebhooks({
   log,
   metrics,
   config,
+  forStream = false,
 }: {
   db: Database
   vault: Vault
   log: Log
   metrics: Metrics
-  config: Config<'instance' | 'environment' | 'headerPrefix' | 'webhookLoopback' | 'databaseUrl' | 'databaseDirectUrl'>
+  config: Config<
+    'instance' | 'environment' | 'headerPrefix' | 'webhookLoopback' | 'databaseUrl' | 'databaseDirectUrl' | 'natsUrl'
+  >
+  /** Whether other systems read the stream of events. */
+  forStream?: boolean
 }): Webhooks {
   const { now } = realTime
   const outbound = createOutbound({ allowLoopback: config.webhookLoopback })
+  const nats =
+    config.natsUrl && connectNats({ url: config.natsUrl.reveal(), setting: 'NATS_URL', name: 'florin worker', log })
   const dispatcher = startDispatcher({
     db,
+    nats,
     send: createSender({
       outbound,
       secretsOf: (endpoint) => readEndpointSecrets({ vault }, endpoint),
@@ -45,8 +55,18 @@ export function startWebhooks({
     }),
     now,
     log,
+    forStream,
     onAttempt: metrics.observeWebhook,
+    onLane: metrics.countLane,
   })
+  if (nats) {
+    metrics.watchLane(async () => ({
+      isOpen: dispatcher.isLaneOpen(),
+      pending: await Promise.all(
+        laneStreams.map(async ({ name }) => ({ stream: name, count: await nats.count(name).catch(() => undefined) })),
+      ),
+    }))
+  }
   const announcements = listen({
     url: (config.databaseDirectUrl ?? config.databaseUrl).reveal(),
     applicationName: 'florin worker listener',
@@ -64,6 +84,7 @@ export function startWebhooks({
     async stop() {
       await announcements.close()
       await dispatcher.stop()
+      await nats?.close()
       outbound.close()
     },
   }

@@ -23,6 +23,7 @@ import { createMetrics } from '../platform/metrics.ts'
 import { connect } from '../platform/postgres.ts'
 import { startPrivateServer } from '../platform/private-server.ts'
 import { connectVault, vaultOptions } from '../vault/client.ts'
+import { openEventStream } from './event-stream.ts'
 import { databaseProblems, runProcess } from './lifecycle.ts'
 import { startWebhooks } from './webhooks.ts'
 
@@ -36,6 +37,11 @@ const settingNames = [
   'privatePort',
   'headerPrefix',
   'webhookLoopback',
+  'natsUrl',
+  'eventStreamUrl',
+  'eventStreamDays',
+  'eventStreamMegabytes',
+  'eventStreamReplicas',
   'logLevel',
   'drainDelayMs',
   'shutdownTimeoutMs',
@@ -91,6 +97,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
     sweepIdempotencyKeys(),
     sweepNotifications(),
   ]
+  const eventStream = config.eventStreamUrl && openEventStream({ db, log, metrics, config, url: config.eventStreamUrl })
   const runner = startRunner({
     db,
     jobs: [
@@ -105,6 +112,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
       replaceDeclinedCard(vault),
       expireWebhookDeliveries,
       replayWebhooks,
+      ...(eventStream ? [eventStream.publish] : []),
       // Production needs a contract with the schemes; until a connector speaks to them, only the sandbox answers.
       ...(isSandbox
         ? [
@@ -118,7 +126,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
     log,
     metrics,
   })
-  const webhooks = startWebhooks({ db, vault, log, metrics, config })
+  const webhooks = startWebhooks({ db, vault, log, metrics, config, forStream: eventStream !== undefined })
   let draining = false
   const privateServer = await startPrivateServer({
     host: config.privateHost,
@@ -135,6 +143,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
     },
     async close() {
       await Promise.all([runner.stop(), webhooks.stop()])
+      await eventStream?.close()
       await vault.close()
       await db.close()
       await privateServer.close()

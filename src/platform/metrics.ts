@@ -25,6 +25,15 @@ export interface Metrics extends HttpMetrics {
   observeWebhook(attempt: WebhookAttempt): void
   /** How long, in seconds, the oldest event waits for its deliveries and the oldest delivery that is due for its attempt. */
   watchWebhooks(ages: () => Promise<{ queued: number; overdue: number }>): void
+  /** What became of deliveries with a lane. */
+  countLane(what: string, deliveries: number): void
+  /** Undefined where the servers do not say. */
+  watchLane(
+    state: () => Promise<{ isOpen: boolean; pending: readonly { stream: string; count: number | undefined }[] }>,
+  ): void
+  countStreamed(events: number): void
+  /** What waits for the stream of events, and how many seconds the oldest of it has. */
+  watchEventStream(state: () => Promise<{ isConnected: boolean; waiting: number; oldest: number }>): void
   /** The log's scrubber had to mask a card number. Anything but zero is a bug to hunt. */
   countScrub(): void
   watchPool(database: Database): void
@@ -74,6 +83,17 @@ export function createMetrics(): Metrics {
     buckets: requestBuckets,
     registers,
   })
+  const laned = new Counter({
+    name: 'florin_webhook_lane_deliveries_total',
+    help: 'Deliveries put into the lane (published), given back to their rows (given_back), dropped because their lease was over (dropped), and claimed for a first attempt from a row that was due (reconciled).',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const streamed = new Counter({
+    name: 'florin_event_stream_published_total',
+    help: 'Events that the stream for other systems has acknowledged.',
+    registers,
+  })
   const scrubbed = new Counter({
     name: 'florin_log_lines_scrubbed_total',
     help: 'Log lines in which something like a card number was masked.',
@@ -97,6 +117,50 @@ export function createMetrics(): Metrics {
           const { queued, overdue } = await ages()
           this.set({ state: 'queued' }, queued)
           this.set({ state: 'overdue' }, overdue)
+        },
+      })
+    },
+    countLane: (outcome, deliveries) => laned.inc({ outcome }, deliveries),
+    watchLane(state) {
+      const open = new Gauge({
+        name: 'florin_webhook_lane_open',
+        help: 'Whether first attempts of webhooks go through NATS now; otherwise they are sent from PostgreSQL alone.',
+        registers,
+      })
+      new Gauge({
+        name: 'florin_webhook_lane_pending',
+        help: 'Deliveries in a stream of the lane.',
+        labelNames: ['stream'],
+        registers,
+        async collect() {
+          const { isOpen, pending } = await state()
+          open.set(isOpen ? 1 : 0)
+          this.reset()
+          for (const { stream, count } of pending) if (count !== undefined) this.set({ stream }, count)
+        },
+      })
+    },
+    countStreamed: (events) => streamed.inc(events),
+    watchEventStream(state) {
+      const connected = new Gauge({
+        name: 'florin_event_stream_connected',
+        help: 'Whether this process is connected to the NATS of the event stream.',
+        registers,
+      })
+      const oldest = new Gauge({
+        name: 'florin_event_stream_oldest_seconds',
+        help: 'Age of the oldest event that the stream has not got.',
+        registers,
+      })
+      new Gauge({
+        name: 'florin_event_stream_waiting',
+        help: 'Events that the stream has not got, counted up to 100,000.',
+        registers,
+        async collect() {
+          const now = await state()
+          connected.set(now.isConnected ? 1 : 0)
+          oldest.set(now.oldest)
+          this.set(now.waiting)
         },
       })
     },

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { eventStreamSettings } from './event-stream-settings.ts'
 import type { Secret } from './secret.ts'
 import { type ProcessName, type Setting, secret, setting } from './setting.ts'
 import { optionalVaultNames, vaultSettings } from './vault-settings.ts'
@@ -130,6 +131,17 @@ export const settings = {
     }),
     { env: 'FLORIN_WEBHOOK_LOOPBACK', for: ['api', 'worker'] },
   ),
+  natsUrl: secret(
+    Type.Optional(
+      Type.String({
+        pattern: '^(nats|tls)://[^,]+(,(nats|tls)://[^,]+)*$',
+        description:
+          'The servers of a NATS cluster with JetStream, with user and password, separated by commas. With it first attempts of webhooks go through NATS; without it everything works from PostgreSQL alone.',
+      }),
+    ),
+    { env: 'NATS_URL', for: ['worker'] },
+  ),
+  ...eventStreamSettings,
   logLevel: setting(
     Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
       default: 'info',
@@ -179,7 +191,13 @@ export const settings = {
 type Settings = typeof settings
 
 /** The settings without a default that may be absent. */
-export const optionalNames = ['databaseDirectUrl', 'publicUrl', ...optionalVaultNames] as const
+export const optionalNames = [
+  'databaseDirectUrl',
+  'publicUrl',
+  'natsUrl',
+  'eventStreamUrl',
+  ...optionalVaultNames,
+] as const
 
 type ValueOf<Entry> =
   Entry extends Setting<infer Schema, infer IsSecret> ? (IsSecret extends true ? Secret : Static<Schema>) : never

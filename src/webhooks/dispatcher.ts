@@ -2,12 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { newId, timeOfId } from '../ids.ts'
 import { failpoint } from '../platform/failpoint.ts'
 import type { Log } from '../platform/log.ts'
+import type { Nats } from '../platform/nats.ts'
 import { type Db, transact } from '../platform/postgres.ts'
-import { Endpoint, type Leased } from './endpoint.ts'
+import type { Endpoint, Leased } from './endpoint.ts'
+import { createEndpoints } from './endpoints.ts'
+import { createGiveBack } from './give-back.ts'
+import { keepDoing } from './keep-doing.ts'
+import { laneLeaseMs, startLane } from './lane.ts'
 import { relay } from './relay.ts'
 import { createResultWriter } from './results.ts'
 import { nextAttemptAt } from './retry.ts'
-import { claimDue, deactivate, type Due, type EndpointRow, type EventRow, listEndpoints } from './store.ts'
+import { claimDue, type Due, type EndpointRow, type EventRow } from './store.ts'
 
 /** What an endpoint said, or why nobody knows. */
 export interface Sent {
@@ -22,12 +27,24 @@ export interface DispatcherOptions {
   send: (endpoint: EndpointRow, event: EventRow) => Promise<Sent>
   now: () => Date
   log: Log
+  /** For the lane of first attempts; without it every process sends what it makes, and the rest from rows that are due. */
+  nats?: Nats | undefined
+  onLane?: (what: LaneEvent, count: number) => void
+  forStream?: boolean
   onAttempt?: (attempt: { outcome: 'succeeded' | 'failed'; seconds: number; lagSeconds: number | undefined }) => void
 }
+
+/**
+ * What became of deliveries with a lane: put in; given back to the rows because they could not be put in or sent; dropped because the lease was
+ * over; or claimed for a first attempt from a row that was due.
+ */
+export type LaneEvent = 'published' | 'given_back' | 'dropped' | 'reconciled'
 
 export interface Dispatcher {
   /** Subscriptions have changed. */
   refresh(): void
+  /** Whether first attempts go through NATS now. */
+  isLaneOpen(): boolean
   /** Takes nothing more and waits for what is on its way. */
   stop(): Promise<void>
 }
@@ -41,51 +58,22 @@ const backlogMs = 50
 /** How late a retry, or what another process has let go, may be noticed. */
 const sweepMs = 1_000
 const refreshMs = 800
-const afterErrorMs = 500
 const gone = 410
 
 /** Sends what subscriptions are to be told. Any number of these may run; rows decide who sends what. */
-export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOptions): Dispatcher {
-  const endpoints = new Map<string, Endpoint>()
+export function startDispatcher(options: DispatcherOptions): Dispatcher {
+  const { db, send, now, log, nats, forStream = false, onLane, onAttempt } = options
   const results = createResultWriter({ db, now, log })
+  const endpoints = createEndpoints({ db, now, log, onLetGo: letGo })
+  const givenBack = createGiveBack({ db, now, log, onGivenBack })
+  /** Of all deliveries that wait or are on their way here. */
+  const inHand = new Set<string>()
   const sending = new Set<Promise<void>>()
   const stopping = new AbortController()
   const pause = (ms: number, signal = stopping.signal) => sleep(ms, undefined, { signal }).catch(() => undefined)
   let claiming = new AbortController()
+  const lane = nats && startLane({ nats, log, take: takeFromLane })
   let sweptAt = 0
-  let refreshing: Promise<void> | undefined
-  let isOutdated = false
-
-  async function reload(): Promise<void> {
-    const rows = await transact({ db, accounts: 'all' as const }, ({ db }) => listEndpoints(db))
-    const active = new Set(rows.map(({ id }) => id))
-    for (const [id, endpoint] of endpoints) {
-      if (active.has(id)) continue
-      endpoint.letGo()
-      endpoints.delete(id)
-    }
-    for (const row of rows) {
-      const known = endpoints.get(row.id)
-      if (known) known.row = row
-      else endpoints.set(row.id, new Endpoint(row))
-    }
-  }
-
-  /** A change that is told while they are read may be one that the reading does not see. */
-  async function reloadUntilCurrent(): Promise<void> {
-    while (isOutdated) {
-      isOutdated = false
-      await reload()
-    }
-  }
-
-  function refresh(): Promise<void> {
-    isOutdated = true
-    refreshing ??= reloadUntilCurrent()
-      .catch((error: unknown) => log.warn('subscriptions could not be read', { error }))
-      .finally(() => (refreshing = undefined))
-    return refreshing
-  }
 
   /** A place for one delivery that is about to be written down; otherwise its endpoint is among the crowded ones. */
   function wants(subscriptionId: string, crowded: Set<Endpoint>): boolean {
@@ -99,22 +87,61 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
     return false
   }
 
+  /** Somebody will have room, unless not even this process has. */
+  const laneWants = (subscriptionId: string) => (endpoints.get(subscriptionId)?.room(Date.now()) ?? 0) > 0
+
   function adopt(due: readonly Due[], leaseUntil: number): void {
     const touched = new Set<Endpoint>()
     for (const one of due) {
       const endpoint = endpoints.get(one.subscription_id)
       if (!endpoint) continue
+      inHand.add(one.id)
       endpoint.waiting.push({ ...one, leaseUntil })
       touched.add(endpoint)
     }
     for (const endpoint of touched) pump(endpoint)
   }
 
+  function takeFromLane(delivery: Leased): boolean {
+    if (inHand.has(delivery.id)) return false
+    const endpoint = endpoints.get(delivery.subscription_id)
+    inHand.add(delivery.id)
+    if (!endpoint || stopping.signal.aborted || endpoint.room(Date.now()) === 0) letGo([delivery])
+    else {
+      endpoint.waiting.push(delivery)
+      pump(endpoint)
+    }
+    return true
+  }
+
+  // Somebody else may have it by the time that it is sent.
+  const isTooLate = ({ leaseUntil }: Leased) => leaseUntil - deadlineMs < Date.now()
+
+  /** What is not sent by this process is for whoever has room. */
+  function letGo(waited: readonly Leased[]): void {
+    for (const due of waited) {
+      inHand.delete(due.id)
+      if (isTooLate(due)) {
+        due.acknowledge?.()
+        onLane?.('dropped', 1)
+      } else void givenBack.add(due).then(due.acknowledge)
+    }
+  }
+
+  function onGivenBack(deliveries: readonly Leased[]): void {
+    onLane?.('given_back', deliveries.length)
+    for (const { subscription_id: id } of deliveries) {
+      const endpoint = endpoints.get(id)
+      if (endpoint) endpoint.hasBacklog = true
+    }
+  }
+
   function pump(endpoint: Endpoint): void {
+    if (stopping.signal.aborted) return
     for (let due = endpoint.next(Date.now()); due; due = endpoint.next(Date.now())) {
-      // Somebody else may have it by the time that it is sent.
-      if (due.leaseUntil - deadlineMs < Date.now() || endpoints.get(endpoint.row.id) !== endpoint) {
+      if (isTooLate(due) || !endpoints.isActive(endpoint)) {
         endpoint.hasBacklog = true
+        letGo([due])
         continue
       }
       endpoint.sending += 1
@@ -138,14 +165,14 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
     endpoint.sending -= 1
     if (isDelivered) endpoint.breaker.succeed()
     else endpoint.breaker.fail(Date.now())
-    if (endpoint.breaker.isOpen) endpoint.letGo()
+    if (endpoint.breaker.isOpen) letGo(endpoint.letGo())
     const number = due.attempts + 1
     onAttempt?.({
       outcome: isDelivered ? 'succeeded' : 'failed',
       seconds: (performance.now() - start) / 1000,
       lagSeconds: number === 1 ? (startedAt.getTime() - due.event.created_at.getTime()) / 1000 : undefined,
     })
-    if (sent.statusCode === gone) await endForGood(endpoint)
+    if (sent.statusCode === gone) await endpoints.endForGood(endpoint)
     const next = isDelivered
       ? null
       : nextAttemptAt({ attempts: number, now: now(), expiresAt: due.expires_at, retryAfterMs: sent.retryAfterMs })
@@ -164,34 +191,38 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
     pump(endpoint)
     if (endpoint.isRunningDry) claiming.abort()
     await written
-  }
-
-  async function endForGood(endpoint: Endpoint): Promise<void> {
-    try {
-      await transact({ db, accounts: 'all' as const }, ({ db }) => deactivate(db, endpoint.row, now()))
-      log.info('a webhook endpoint is gone, and its subscription inactive', { resource_id: endpoint.row.id })
-    } catch (error) {
-      log.warn('a subscription could not be deactivated', { resource_id: endpoint.row.id, error })
-    }
+    inHand.delete(due.id)
+    if (!due.acknowledge) return
+    due.acknowledge()
+    await failpoint('lane: acknowledged')
   }
 
   async function relayOnce(): Promise<boolean> {
     const at = now()
     const crowded = new Set<Endpoint>()
+    const openLane = lane?.isOpen() ? lane : undefined
+    const leasedForMs = openLane ? laneLeaseMs : leaseMs
+    const leaseUntil = at.getTime() + leasedForMs
     try {
       const { events, taken } = await relay(db, {
         limit: eventsTogether,
         now: at,
-        leaseMs,
-        wants: (subscriptionId) => wants(subscriptionId, crowded),
+        leaseMs: leasedForMs,
+        wants: (subscriptionId) => (openLane ? laneWants(subscriptionId) : wants(subscriptionId, crowded)),
+        forStream,
       })
-      for (const endpoint of endpoints.values()) endpoint.promised = 0
+      for (const endpoint of endpoints.all()) endpoint.promised = 0
       // Not before: who looked earlier would find nothing, and not look again.
       for (const endpoint of crowded) endpoint.hasBacklog = true
-      adopt(taken, at.getTime() + leaseMs)
+      if (openLane) {
+        const leased = taken.map((due) => ({ ...due, leaseUntil }))
+        const failed = await openLane.put(leased)
+        onLane?.('published', leased.length - failed.length)
+        await Promise.all(failed.map(givenBack.add))
+      } else adopt(taken, leaseUntil)
       return events > 0
     } catch (error) {
-      for (const endpoint of endpoints.values()) endpoint.promised = 0
+      for (const endpoint of endpoints.all()) endpoint.promised = 0
       throw error
     }
   }
@@ -201,7 +232,8 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
     const at = now()
     const isSweep = Date.now() - sweptAt >= sweepMs
     if (isSweep) sweptAt = Date.now()
-    const wanted = [...endpoints.values()]
+    const wanted = endpoints
+      .all()
       .filter((endpoint) => isSweep || endpoint.hasBacklog)
       .map((endpoint) => ({ endpoint, subscriptionId: endpoint.row.id, room: endpoint.room(Date.now()) }))
       .filter(({ room }) => room > 0)
@@ -217,29 +249,23 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
       if ((found.get(endpoint.row.id) ?? 0) >= room) endpoint.hasBacklog = true
     }
     if (due.length === 0) return
+    if (lane) onLane?.('reconciled', due.filter(({ attempts }) => attempts === 0).length)
     await failpoint('dispatch: claimed')
     adopt(due, leaseUntil.getTime())
   }
 
-  async function keep(step: () => Promise<void>): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        await step()
-      } catch (error) {
-        log.warn('webhooks could not be dispatched', { error })
-        await pause(afterErrorMs)
-      }
-    }
-  }
-
+  const keep = (step: () => Promise<void>) => keepDoing(step, { signal: stopping.signal, log })
   const loops = [
     keep(async () => {
-      await refresh()
+      await endpoints.refresh()
       await pause(refreshMs)
     }),
-    keep(async () => {
-      if (!(await relayOnce())) await pause(idleMs)
-    }),
+    // Otherwise whoever has just started would take what others put into the lane.
+    (lane?.opening() ?? Promise.resolve()).then(() =>
+      keep(async () => {
+        if (!(await relayOnce())) await pause(idleMs)
+      }),
+    ),
     keep(async () => {
       claiming = new AbortController()
       await claimOnce()
@@ -248,13 +274,16 @@ export function startDispatcher({ db, send, now, log, onAttempt }: DispatcherOpt
   ]
 
   return {
-    refresh: () => void refresh(),
+    refresh: () => void endpoints.refresh(),
+    isLaneOpen: () => lane?.isOpen() ?? false,
     async stop() {
       stopping.abort()
       claiming.abort()
-      await Promise.all(loops)
+      await Promise.all([...loops, lane?.stop()])
+      for (const endpoint of endpoints.all()) letGo(endpoint.letGo())
       await Promise.all(sending)
       await results.flush()
+      await givenBack.flush()
     },
   }
 }

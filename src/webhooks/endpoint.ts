@@ -4,12 +4,14 @@ import type { Due, EndpointRow } from './store.ts'
 /** A delivery that this process has the lease of. */
 export interface Leased extends Due {
   leaseUntil: number
+  /** Removes its message from the lane, where it came through that. */
+  acknowledge?: () => void
 }
 
 /** Deliveries on their way to one endpoint. */
 export const mostAtOnce = 16
 /** Deliveries that wait for them: no more than can be sent, each within its deadline, before the lease is over. */
-const mostWaiting = 96
+export const mostWaiting = 96
 
 /** One endpoint as this process sees it: what waits for it, how much is on its way, and how it fares. */
 export class Endpoint {
@@ -44,9 +46,9 @@ export class Endpoint {
     return this.hasBacklog && this.waiting.length < mostAtOnce && !this.breaker.isOpen
   }
 
-  /** What waits is left to whoever finds its lease over. */
-  letGo(): void {
-    this.waiting.length = 0
+  /** What waited, which is not for this process any more. */
+  letGo(): Leased[] {
     this.hasBacklog = true
+    return this.waiting.splice(0)
   }
 }

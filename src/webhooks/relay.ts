@@ -6,13 +6,13 @@ import { type Due, insertDeliveries, type Match, takeEvents } from './store.ts'
 
 export interface Relayed {
   events: number
-  /** Those that this process sends itself, as the lease says. The others are due for whoever has room. */
+  /** Those under a lease, which this process sends or puts into the lane. The others are due for whoever has room. */
   taken: Due[]
 }
 
 /**
  * Turns queued events into deliveries: both the rows that go and those that come are one commit, so that no event is lost between and none
- * is told twice by two relays. `wants` says whether this process will send a delivery at once.
+ * is told twice by two relays. `wants` says whether this process will send a delivery at once, `forStream` whether other systems read the stream.
  */
 export async function relay(
   db: Db,
@@ -21,10 +21,17 @@ export async function relay(
     now,
     leaseMs,
     wants,
-  }: { limit: number; now: Date; leaseMs: number; wants: (subscriptionId: string) => boolean },
+    forStream = false,
+  }: {
+    limit: number
+    now: Date
+    leaseMs: number
+    wants: (subscriptionId: string) => boolean
+    forStream?: boolean
+  },
 ): Promise<Relayed> {
   const relayed = await transact({ db, accounts: 'all' as const }, async ({ db }) => {
-    const matches = await takeEvents(db, limit)
+    const matches = await takeEvents(db, { limit, forStream })
     if (matches.length === 0) return { events: 0, taken: [] }
     const planned = matches.flatMap((match) => plan(match, now, leaseMs, wants))
     await insertDeliveries(

@@ -31,14 +31,20 @@ export interface Match extends EventRow {
   owner: string | null
 }
 
-/** Takes events from the queue. They are back there unless the transaction that makes their deliveries commits. */
-export function takeEvents(db: Db, limit: number): Promise<Match[]> {
+/**
+ * Takes events from the queue. They are back there unless the transaction that makes their deliveries commits. Where other systems read the stream
+ * of events, they go on to its queue.
+ */
+export function takeEvents(db: Db, { limit, forStream }: { limit: number; forStream: boolean }): Promise<Match[]> {
   return db.run(sql`
     with taken as (
-      delete from event_queue
-      where event_id in (select event_id from event_queue order by event_id limit ${limit} for update skip locked)
-      returning event_id
-    )
+        delete from event_queue
+        where event_id in (select event_id from event_queue order by event_id limit ${limit} for update skip locked)
+        returning event_id
+      ),
+      streamed as (
+        insert into event_stream_queue (event_id) select event_id from taken where ${forStream}::boolean on conflict do nothing
+      )
     select event.id, event.merchant_account_id, event.name, event.target, event.created_at,
       subscription.id as subscription_id, subscription.merchant_account_id as owner
     from taken
@@ -99,6 +105,19 @@ export async function claimDue(
     from claimed cross join lateral (select * from events where events.id = event_id offset 0) as event
     order by claimed.id`)
   return rows.map((row) => ({ ...row, event: { ...row.event, created_at: new Date(row.event.created_at) } }))
+}
+
+/** Ends leases before their time, so that whoever has room claims the deliveries at once. Not those that somebody else has by now. */
+export async function endLeases(
+  db: Db,
+  leases: readonly { id: string; leaseUntil: number }[],
+  now: Date,
+): Promise<void> {
+  await db.run(sql`
+    update webhook_deliveries as delivery set next_attempt_at = ${now}::timestamptz
+    from unnest(${leases.map(({ id }) => id)}::uuid[], ${leases.map(({ leaseUntil }) => new Date(leaseUntil))}::timestamptz[]) as lease (id, ends_at)
+    where delivery.id = any(${leases.map(({ id }) => id)}::uuid[]) and delivery.id = lease.id and delivery.status = 'pending'
+      and delivery.next_attempt_at = lease.ends_at`)
 }
 
 export interface Result {

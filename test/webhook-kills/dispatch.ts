@@ -7,7 +7,7 @@ import type { Vault } from '../../src/vault/client.ts'
 import { passwordName, secretOf } from './secrets.ts'
 
 /** A process of its own: the worker's webhooks, until it is told to stop. Where it dies is for kill-hook.ts to say. */
-const { DATABASE_URL: url = '', NAME: name = '' } = process.env
+const { DATABASE_URL: url = '', NATS_URL: natsUrl, NAME: name = '' } = process.env
 const db = connect({ url, applicationName: 'dispatch', poolSize: 4, onError: () => undefined })
 
 /** Every process has a password of its own, by which the receiver knows it. */
@@ -28,6 +28,7 @@ const webhooks = startWebhooks({
     webhookLoopback: true,
     databaseUrl: new Secret(url),
     databaseDirectUrl: undefined,
+    natsUrl: natsUrl === undefined ? undefined : new Secret(natsUrl),
   },
 })
 process.once('SIGTERM', () => {

@@ -11,6 +11,9 @@ export const dispatchPoints = [
   'dispatch: results written',
 ]
 
+/** With the lane. */
+export const lanePoints = ['lane: published', 'lane: received', 'lane: acknowledged']
+
 /** Of the process that stands for an api. */
 export const producePoints = ['produce: not yet committed', 'produce: committed']
 

@@ -52,7 +52,10 @@ for (let made = 0; ; ) {
   } catch (error) {
     if (error instanceof TakenBack) process.stdout.write('taken back\n')
     // The database is away. Whether it has committed is for the events to say.
-    else await sleep(100)
+    else {
+      process.stdout.write('failed\n')
+      await sleep(100)
+    }
   }
   await sleep(Math.max(0, (made / Number(perSecond)) * 1000 - (performance.now() - began)))
 }

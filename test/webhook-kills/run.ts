@@ -1,7 +1,10 @@
 import type { PlantedBug } from '../kill-hook.ts'
+import type { NatsCluster } from '../nats.ts'
+import { watchAcknowledgements } from './acknowledgements.ts'
 import type { MortalCluster } from './cluster.ts'
 import { type Findings, judge } from './judge.ts'
-import { anyMoment, dispatchPoints, producePoints } from './points.ts'
+import { type NatsFault, strike } from './nats-faults.ts'
+import { anyMoment, dispatchPoints, lanePoints, producePoints } from './points.ts'
 import type { Victim } from './processes.ts'
 import { openStage, type Stage, until } from './stage.ts'
 
@@ -16,6 +19,10 @@ export interface KillOptions {
   kills: number
   /** Of PostgreSQL, in each round. */
   databaseKills: number
+  /** First attempts go through it. */
+  nats?: NatsCluster
+  /** What befalls it, in each round. */
+  natsFaults?: readonly NatsFault[]
   points?: readonly string[]
   bugs?: readonly PlantedBug[]
   note?: (line: string) => void
@@ -26,6 +33,14 @@ export interface KillReport extends Findings {
   dispatchers_killed: Readonly<Record<string, number>>
   producers_killed: Readonly<Record<string, number>>
   databases_killed: number
+  lane?: {
+    /** What befell it, and how often. */
+    faults: Readonly<Record<string, number>>
+    /** Of those who commit, while servers were down. */
+    errors_while_down: number
+    acknowledged: number
+    acknowledged_early: number
+  }
   receiver: Readonly<Record<string, number>>
   seconds: number
   /** What is wrong, in words. */
@@ -34,6 +49,10 @@ export interface KillReport extends Findings {
 }
 
 const dispatchers = 3
+const leastThroughLane = 0.05
+const usedAgain = 200
+/** A cluster without a majority needs some seconds for an election when it has one again. */
+const mostUnusedMs = 60_000
 const producers = 2
 
 /**
@@ -41,22 +60,38 @@ const producers = 2
  * received, and nothing else.
  */
 export async function runKills(options: KillOptions): Promise<KillReport> {
-  const { cluster, events, rounds, kills, databaseKills, bugs = [], note = () => undefined } = options
+  const { cluster, nats, events, rounds, kills, databaseKills, bugs = [], note = () => undefined } = options
   const began = performance.now()
-  const stage = await openStage(cluster, { perSecond: Math.ceil(options.perSecond / producers), bugs })
+  const stage = await openStage(cluster, {
+    perSecond: Math.ceil(options.perSecond / producers),
+    bugs,
+    natsUrl: nats?.url,
+  })
+  const watcher = nats && (await watchAcknowledgements(nats.url, stage.query))
   try {
     const progress = () => stage.produced.committed.size / events
     const plans = {
-      dispatch: createPlan(options.points ?? [...dispatchPoints, anyMoment], kills * rounds, progress),
+      dispatch: createPlan(
+        options.points ?? [...dispatchPoints, ...(nats ? lanePoints : []), anyMoment],
+        kills * rounds,
+        progress,
+      ),
       produce: createPlan([...producePoints, anyMoment], kills * rounds, progress),
     }
     let databasesKilled = 0
+    const lane = { faults: {} as Record<string, number>, errors_while_down: 0 }
     for (let round = 1; round <= rounds; round += 1) {
       await churn(stage, plans, async () => {
         for (let step = 1; step <= databaseKills; step += 1) {
           await until(() => progress() >= (round - 1 + step / (databaseKills + 1)) / rounds)
           await cluster.killAndRestart()
           databasesKilled += 1
+        }
+        for (const fault of options.natsFaults ?? []) {
+          if (!nats || !watcher) break
+          await befall(stage, nats, fault, options.perSecond, lane)
+          await isUsedAgain(watcher.counts)
+          note(`${fault.name}: ${stage.produced.committed.size} events`)
         }
         if (round === Math.ceil(rounds / 2)) await stage.rotate()
         await until(() => progress() >= round / rounds && plans.dispatch.isMet() && plans.produce.isMet())
@@ -65,6 +100,7 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
       note(`round ${round}: ${stage.produced.committed.size} events`)
     }
     await drain(stage)
+    await watcher?.close()
     const findings = await judge(stage)
     const { counts, complaints } = stage.receiver
     for (const complaint of complaints) note(complaint)
@@ -74,14 +110,39 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
       dispatchers_killed: plans.dispatch.deaths(),
       producers_killed: plans.produce.deaths(),
       databases_killed: databasesKilled,
+      ...(watcher && { lane: { ...lane, ...watcher.counts } }),
       receiver: counts,
       seconds: Math.round((performance.now() - began) / 100) / 10,
     }
     const violations = violationsOf(report, options)
     return { ...report, violations, passed: violations.length === 0 }
   } finally {
+    await watcher?.close()
     await stage.close()
   }
+}
+
+/** Whoever commits notices nothing of it. */
+async function befall(
+  { produced }: Stage,
+  nats: NatsCluster,
+  fault: NatsFault,
+  perSecond: number,
+  lane: { faults: Record<string, number>; errors_while_down: number },
+): Promise<void> {
+  const failedBefore = produced.failed
+  await strike(nats, fault, async () => {
+    const before = produced.committed.size
+    await until(() => produced.committed.size >= before + (fault.seconds ?? 3) * perSecond)
+  })
+  lane.errors_while_down += produced.failed - failedBefore
+  lane.faults[fault.name] = (lane.faults[fault.name] ?? 0) + 1
+}
+
+/** Otherwise the next one would find a lane that nobody uses. */
+async function isUsedAgain(counts: { acknowledged: number }): Promise<void> {
+  const [wanted, end] = [counts.acknowledged + usedAgain, Date.now() + mostUnusedMs]
+  await until(() => counts.acknowledged >= wanted || Date.now() > end)
 }
 
 function violationsOf(report: Omit<KillReport, 'violations' | 'passed'>, { events }: KillOptions): string[] {
@@ -94,8 +155,14 @@ function violationsOf(report: Omit<KillReport, 'violations' | 'passed'>, { event
     'deliveries_open',
     'queue_left',
   ] as const
-  const { receiver, taken_back: takenBack } = report
+  const { receiver, lane, taken_back: takenBack } = report
   return [
+    ...(lane?.acknowledged_early ? [`acknowledged before it was written down: ${lane.acknowledged_early}`] : []),
+    ...(lane?.errors_while_down ? [`errors of those who commit, without NATS: ${lane.errors_while_down}`] : []),
+    // What was in the hands of somebody who died comes from its row.
+    ...(lane && lane.acknowledged < report.wanted * leastThroughLane
+      ? [`of ${report.wanted} only ${lane.acknowledged} went through the lane`]
+      : []),
     ...none.filter((name) => report[name] > 0).map((name) => `${name}: ${report[name]}`),
     ...(receiver['refused'] ? [`refused by the receiver: ${receiver['refused']}`] : []),
     ...(receiver['of_rolled_back'] ? [`of what was rolled back: ${receiver['of_rolled_back']}`] : []),

@@ -15,7 +15,7 @@ export interface Stage {
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   receiver: Receiver
   subscriptions: readonly Subscription[]
-  produced: { committed: Set<string>; taken_back: number }
+  produced: { committed: Set<string>; taken_back: number; failed: number }
   startDispatcher(): Promise<Victim>
   startProducer(): Promise<Victim>
   /** Puts a new secret before that of the subscription that rotates, while both are good. */
@@ -35,14 +35,14 @@ const authentication = { kind: 'basic', username: 'florin', password_name: passw
 
 export async function openStage(
   cluster: MortalCluster,
-  { perSecond, bugs }: { perSecond: number; bugs: readonly PlantedBug[] },
+  { perSecond, bugs, natsUrl }: { perSecond: number; bugs: readonly PlantedBug[]; natsUrl?: string | undefined },
 ): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'florin-webhook-kills-'))
   const database = await cluster.makeDatabase()
   const admin = new pg.Pool({ connectionString: cluster.url({ user: 'florin_admin', database }), max: 2 })
   admin.on('error', () => undefined)
   const receiver = await startReceiver()
-  const produced: Stage['produced'] = { committed: new Set(), taken_back: 0 }
+  const produced: Stage['produced'] = { committed: new Set(), taken_back: 0, failed: 0 }
 
   async function subscribe(
     { account = 'default', names = null, active = true }: Partial<Omit<Subscription, 'id'>>,
@@ -74,6 +74,7 @@ export async function openStage(
   function hear(line: string): void {
     const [verb, ...ids] = line.split(' ')
     if (verb === 'committed') for (const id of ids) produced.committed.add(id)
+    else if (verb === 'failed') produced.failed += 1
     else produced.taken_back += 1
   }
 
@@ -82,7 +83,14 @@ export async function openStage(
     receiver,
     subscriptions,
     produced,
-    startDispatcher: () => startVictim({ ...script('florin_worker'), file: 'dispatch.ts' }),
+    startDispatcher: () => {
+      const { environment, ...rest } = script('florin_worker')
+      return startVictim({
+        ...rest,
+        environment: { ...environment, ...(natsUrl !== undefined && { NATS_URL: natsUrl }) },
+        file: 'dispatch.ts',
+      })
+    },
     startProducer: () => {
       const { environment, ...rest } = script('florin_api')
       return startVictim({

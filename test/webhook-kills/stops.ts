@@ -18,9 +18,9 @@ const quietMs = 2_500
 /** Makes a subscription inactive under load, again and again, and sees when the last request comes. */
 export async function measureStops(
   cluster: MortalCluster,
-  { times, perSecond }: { times: number; perSecond: number },
+  { times, perSecond, natsUrl }: { times: number; perSecond: number; natsUrl?: string | undefined },
 ): Promise<StopReport> {
-  const stage = await openStage(cluster, { perSecond, bugs: [] })
+  const stage = await openStage(cluster, { perSecond, bugs: [], natsUrl })
   const [subscription] = stage.subscriptions
   if (!subscription) throw new Error('the stage has no subscription')
   const mailbox = stage.receiver.mailboxOf(subscription.id)

@@ -1,3 +1,4 @@
+import { presentCreator } from '../../../creator.ts'
 import { realTime } from '../../../clocks.ts'
 import { accountOf, accountOrNull, type Context, wholeInstance, withInstance } from '../../../context.ts'
 import { type ErrorDetail, notFound, ValidationFailure } from '../../../errors.ts'
@@ -232,15 +233,7 @@ const present = (row: SubscriptionRow, secret: string | null): WebhookSubscripti
   authentication: presentAuthentication(row),
   secret,
   rotating: isRotating(row),
-  creator:
-    row.creator_id === null
-      ? null
-      : {
-          id: row.creator_id,
-          name: row.creator_name,
-          email_address: null,
-          thumbprint: row.creator_thumbprint,
-        },
+  creator: presentCreator(row),
 })
 
 function presentAuthentication({ authentication }: SubscriptionRow): Authentication | null {

@@ -1,3 +1,4 @@
+import { presentCreator } from '../../../../creator.ts'
 import type { Context } from '../../../../context.ts'
 import { notFound } from '../../../../errors.ts'
 import { reconciliationIdOf } from '../../../../ids.ts'
@@ -50,15 +51,7 @@ export function presentRefund(row: RefundRow, transaction: TransactionRow): Refu
     transaction_external_identifier: transaction.external_identifier,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
-    creator:
-      row.creator_id === null
-        ? null
-        : {
-            id: row.creator_id,
-            name: row.creator_name,
-            email_address: null,
-            thumbprint: row.creator_thumbprint,
-          },
+    creator: presentCreator(row),
     error_code: row.error_code,
     raw_response_code: row.raw_response_code,
     raw_response_description: row.raw_response_description,
