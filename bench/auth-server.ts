@@ -38,7 +38,7 @@ const anybody = Promise.resolve({
 })
 const app = buildApp({
   routes,
-  files: [],
+  files: new Map(),
   pages: [],
   authenticate: isOpen ? () => anybody : authenticate,
   accounts: { exists: async () => true, fallback: async () => 'default' },

@@ -9,7 +9,7 @@ import { createMerchantAccount } from '../src/areas/merchant-accounts/operations
 import { verifyTransactions } from '../src/areas/transactions/operations/verify.ts'
 import { commandLineContext } from '../src/cli/command-line-context.ts'
 import { startCluster } from '../src/cli/postgres-cluster.ts'
-import { signToken } from '../src/cli/sign-token.ts'
+import { signToken } from '../test/sign-token.ts'
 import { migrate } from '../src/platform/migrations.ts'
 import { connect } from '../src/platform/postgres.ts'
 import { startProcess } from '../test/kills/processes.ts'

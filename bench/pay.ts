@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { signToken } from '../src/cli/sign-token.ts'
+import { signToken } from '../test/sign-token.ts'
 import { sql } from '../src/platform/sql.ts'
 import { type Load, load } from './http-load.ts'
 import { askProbe, median, note, percentiles, type Rig, round, startRig } from './rig.ts'

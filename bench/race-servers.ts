@@ -9,7 +9,7 @@ import { createAPIKeyPair } from '../src/areas/api-key-pairs/operations.ts'
 import { createMerchantAccount } from '../src/areas/merchant-accounts/operations.ts'
 import { commandLineContext } from '../src/cli/command-line-context.ts'
 import { type Cluster, startCluster } from '../src/cli/postgres-cluster.ts'
-import { signToken } from '../src/cli/sign-token.ts'
+import { signToken } from '../test/sign-token.ts'
 import { migrate } from '../src/platform/migrations.ts'
 import { connect } from '../src/platform/postgres.ts'
 import { fullAccess, note } from './rig.ts'
@@ -126,6 +126,8 @@ export async function startRaceServers(account: object = {}, apiCount = 2): Prom
       FLORIN_CURSOR_KEYS: randomBytes(32).toString('base64'),
       FLORIN_PORT: '0',
       FLORIN_VAULT_URL: vault.address,
+      // Races are about who wins, not about how busy the machine is.
+      FLORIN_VAULT_TIMEOUT_MS: '60000',
     }
     const apis = await Promise.all(Array.from({ length: apiCount }, () => start('api.ts', environment)))
     children.push(...apis.map(({ child }) => child))

@@ -1,4 +1,4 @@
-import { type Setting, settings } from '../src/platform/settings.ts'
+import { optionalNames, type Setting, settings } from '../src/platform/settings.ts'
 
 const intro = `# Configuration
 
@@ -13,20 +13,20 @@ file: set \`<NAME>_FILE\` to its path instead.
 `
 
 export function renderSettings(): string {
-  const rows = (Object.values(settings) as Setting[]).map(({ env, for: processes, schema, secret }) => {
-    const {
-      default: fallback,
-      description = '',
-      ...rules
-    } = schema as { default?: string | number | boolean; description?: string; [rule: string]: unknown }
-    const value =
-      fallback === undefined
-        ? description.includes('Default:')
-          ? 'see right'
-          : 'none: must be set'
-        : `\`${fallback}\``
-    return `| \`${env}\`${secret ? ' (secret)' : ''} | ${processes.join(', ')} | ${value} | ${description}${constraint(rules)} |`
-  })
+  const rows = (Object.entries(settings) as [string, Setting][]).map(
+    ([name, { env, for: processes, schema, secret }]) => {
+      const {
+        default: fallback,
+        description = '',
+        ...rules
+      } = schema as { default?: string | number | boolean; description?: string; [rule: string]: unknown }
+      const isOptional = (optionalNames as readonly string[]).includes(name)
+      const without = isOptional ? 'not set' : 'none: must be set'
+      const value =
+        fallback === undefined ? (description.includes('Default:') ? 'see right' : without) : `\`${fallback}\``
+      return `| \`${env}\`${secret ? ' (secret)' : ''} | ${processes.join(', ')} | ${value} | ${description}${constraint(rules)} |`
+    },
+  )
   return `${intro}${rows.join('\n')}\n`
 }
 

@@ -16,11 +16,11 @@ const problems = files.flatMap((file) => {
   const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, target = '']) =>
     normalize(join(dirname(file), target)),
   )
-  const mentions = [...text.matchAll(/`((?:src|test|docs|migrations|scripts|bench|public|bin)\/[\w./-]*\w)`/g)].map(
-    ([, target = '']) => target,
-  )
+  const mentions = [
+    ...text.matchAll(/`((?:src|test|docs|migrations|scripts|bench|public|bin|packages|examples|deploy)\/[\w./-]*\w)`/g),
+  ].map(([, target = '']) => target)
   return [...links.filter((target) => !/^\w+:/.test(target)), ...mentions]
-    .filter((target) => !target.includes('NNNN') && !existsSync(join(root, target)))
+    .filter((target) => !/NNNN|\/dist$/.test(target) && !existsSync(join(root, target)))
     .map((target) => `${file} names ${target}, which does not exist`)
 })
 for (const problem of problems) console.error(problem)

@@ -7,3 +7,12 @@ NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK 
 TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG`
   .trim()
   .split(/\s+/)
+
+const withoutMinorUnit = new Set('BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' '))
+const withThousandths = new Set('BHD IQD JOD KWD LYD OMR TND'.split(' '))
+
+/** How many digits of an amount in minor units come after the point. */
+export function minorDigits(currency: string): number {
+  if (withoutMinorUnit.has(currency)) return 0
+  return withThousandths.has(currency) ? 3 : 2
+}

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { createAPIKeyPair } from '../src/areas/api-key-pairs/operations.ts'
 import { createMerchantAccount } from '../src/areas/merchant-accounts/operations.ts'
 import { commandLineContext } from '../src/cli/command-line-context.ts'
-import { signToken, type TokenOptions } from '../src/cli/sign-token.ts'
+import { signToken, type TokenOptions } from './sign-token.ts'
 import type { Context } from '../src/context.ts'
 import { type Api, type ApiConfig, startApi } from '../src/main/api.ts'
 import { connect } from '../src/platform/postgres.ts'
@@ -83,6 +83,8 @@ export function apiConfig(databaseUrl: string, overrides: Partial<ApiConfig> = {
     shutdownTimeoutMs: 10_000,
     // Where no vault is; whoever stores cards says where one is.
     vaultUrl: 'unix:/nowhere/vault.sock',
+    // How busy the machine is must not decide.
+    vaultTimeoutMs: 60_000,
     vaultTlsCa: undefined,
     vaultTlsCert: undefined,
     vaultTlsKey: undefined,

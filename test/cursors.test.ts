@@ -297,6 +297,9 @@ describe('the checker', () => {
   })
 })
 
+/** The long form: npm run proof:lists. */
+const [fewer, least] = process.env['ALL_CURSORS'] ? [7, 2_000] : [31, 600]
+
 describe.each(lists.map((route) => [route.path, route] as const))('over HTTP, GET %s', (_path, route) => {
   const refusals = async (
     requests: Iterable<[why: string, cursor: string, query?: string, headers?: Record<string, string>]>,
@@ -317,14 +320,14 @@ describe.each(lists.map((route) => [route.path, route] as const))('over HTTP, GE
     return { tried, problems }
   }
 
-  test('thousands of changed and foreign cursors are refused as such, none is a fault', async () => {
+  test('changed and foreign cursors are refused as such, none is a fault', async () => {
     const good = await firstCursor(route)
     const every = [...mutations(good), ...strangers(60)]
-    // A letter of each kind at every place; the bulk of them goes to the codec directly.
-    const sample = every.filter(([why], index) => why !== 'another letter' || index % 7 === 0)
+    // Of other letters a few hundred; all of them go to the codec directly.
+    const sample = every.filter(([why], index) => why !== 'another letter' || index % fewer === 0)
     const { tried, problems } = await refusals(sample)
     expect(problems).toEqual([])
-    expect(tried).toBeGreaterThan(2_000)
+    expect(tried).toBeGreaterThan(least)
   })
 
   test("cursors of other lists, key pairs, account headers and filters are refused, and the list's own is not", async () => {

@@ -2,12 +2,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
-import { type Cluster, startCluster } from '../src/cli/postgres-cluster.ts'
-import { signToken } from '../src/cli/sign-token.ts'
+import { type Cluster, freePort, startCluster } from '../src/cli/postgres-cluster.ts'
+import { signToken } from './sign-token.ts'
 import { migrate } from '../src/platform/migrations.ts'
 import { createAccount, createKeyPair, type KeyPair } from './api.ts'
 import type { HeapWatch, Query } from './leak-scan.ts'
-import { apiEnvironment, freePort, startProcess, type TestProcess } from './processes.ts'
+import { apiEnvironment, startProcess, type TestProcess } from './processes.ts'
 
 /**
  * A PostgreSQL of its own that writes down all it is told and throws nothing away: statements with their values, rows of

@@ -2,8 +2,9 @@ import { Agent, type ClientRequest, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { freePort } from '../src/cli/postgres-cluster.ts'
 import { useApi } from './api.ts'
-import { apiEnvironment, freePort, startProcess, type TestProcess } from './processes.ts'
+import { apiEnvironment, startProcess, type TestProcess } from './processes.ts'
 
 const api = useApi()
 const drainDelayMs = 2_000

@@ -8,7 +8,7 @@ import { none, planted, simulate } from './embed-limit/planted.ts'
 import { twinsOf } from './embed-limit/twins.ts'
 import { judge } from './embed-limit/verdict.ts'
 
-test('proof:embed-limit: three processes, fewer requests', { timeout: 180_000 }, async () => {
+test('proof:embed-limit: three processes, fewer requests', async () => {
   const { stdout, stderr } = await new Promise<{ stdout: string; stderr: string }>((resolve) => {
     const counts = { requests: 300, seconds: 0, twins: 120, fields: 150, server: 200 }
     const args = Object.entries(counts).flatMap(([name, value]) => [`--${name}`, String(value)])

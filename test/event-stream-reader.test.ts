@@ -29,7 +29,13 @@ async function fill(client: NatsConnection, stream: typeof eventsStream, subject
   )
   for (let index = 0; index < fewEvents; index += 1) {
     const body = JSON.stringify({ id: String(index), name: 'buyer.created', merchant_account_id: 'default' })
-    await jetstream(client).publish(subject, body, { msgID: `${stream.name}-${index}` })
+    const put = () => jetstream(client).publish(subject, body, { msgID: `${stream.name}-${index}` })
+    await until(() =>
+      put().then(
+        () => true,
+        () => false,
+      ),
+    )
   }
   return manager
 }

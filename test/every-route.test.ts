@@ -30,12 +30,10 @@ import {
 import { refusesForeignBuyers } from './every-route/checks-browsers.ts'
 import { checksItsBody, checksItsQuery, idsAreChecked, reportsEverythingAtOnce } from './every-route/checks-input.ts'
 import { answersAsPreferred, answersOncePerKey } from './every-route/checks-repeats.ts'
+import { furnish, waitFor } from './every-route/instance.ts'
 import { type Mistake, probeRoutes } from './every-route/probes.ts'
 import { type Check, problemsOf, type Subject } from './every-route/run.ts'
 import { realClocks } from '../src/clocks.ts'
-import { makeGiftCardService } from './gift-cards.ts'
-import { afterDays } from './statements.ts'
-import { insertDelivery, insertSubscription } from './webhooks.ts'
 
 /*
  * What holds for every operation, read from the list of routes: a new route is covered without a new test. The checks are
@@ -73,16 +71,7 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
   owner: api.token(),
   bound: boundToken,
   sign: (scopes, claims = {}) => api.makeToken(api.owner(), { scopes, claims }),
-  wait: async ({ transaction_id: id, subscription_id: subscription }, account) => {
-    const headers = { 'X-Service-Merchant-Account-ID': account }
-    if (subscription !== undefined) {
-      const body = { created_at_gte: new Date().toISOString() }
-      await api.request('POST', `/webhook-subscriptions/${subscription}/replay`, { headers, body })
-    }
-    if (id === undefined) return
-    await api.request('POST', `/transactions/${id}/refunds`, { headers, body: { amount: 100 } })
-    await afterDays(api, id, 2, headers)
-  },
+  wait: (params, account) => waitFor(api, params, account),
   auditRows: async (requestIds) => {
     const rows = await api.database.query<{ request_id: string; count: string }>(
       'select request_id, count(*) from audit_logs where request_id = any($1) group by 1',
@@ -94,13 +83,7 @@ const subjectOf = (url: string, list: readonly Route[], openapi: Json): Subject 
 
 beforeAll(async () => {
   boundToken = await api.makeToken(await api.makeKeyPair({ merchantAccountIds: ['default'] }))
-  for (const account of ['default', 'other']) {
-    const headers = { 'X-Service-Merchant-Account-ID': account }
-    await makeGiftCardService(api, {}, headers)
-    // An event to look at.
-    await api.request('POST', '/buyers', { body: {}, headers })
-    await insertDelivery(api.database, { account, subscriptionId: await insertSubscription(api.database, { account }) })
-  }
+  for (const account of ['default', 'other']) await furnish(api, account)
 })
 
 const written = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Json
@@ -139,7 +122,7 @@ describe('the checks', () => {
     const keys = createKeyRing((thumbprint) => loadSigningKey(db, thumbprint))
     const app = buildApp({
       routes: probes,
-      files: [],
+      files: new Map(),
       pages: [],
       authenticate: createAuthenticator({ keys, now, concurrency: 1, onUse: () => undefined }),
       accounts: createAccountDirectory({

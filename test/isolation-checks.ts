@@ -377,16 +377,23 @@ const shown = (text: string) => text.replaceAll('"network_tokens_default"', '')
 /** Thousands of requests one after the other: minutes on a busy machine. */
 export const leakTimeoutMs = 600_000
 
-/** Asks everything for every party, or only of some paths, and reports each foreign id in an answer, and each foreign row that changed. */
-export async function findLeaks(world: World, { about = /^/ }: { about?: RegExp } = {}): Promise<Findings> {
+/**
+ * Asks everything for every party, or only of some paths, and reports each foreign id in an answer, and each foreign row that changed. The
+ * parties have the same of everything: when they share, each question is asked by one of them, by chance this or that one.
+ */
+export async function findLeaks(
+  world: World,
+  { about = /^/, isShared = false }: { about?: RegExp; isShared?: boolean } = {},
+): Promise<Findings> {
   const problems: string[] = []
   let asked = 0
   let ownSeen = 0
-  for (const party of world.parties) {
+  const first = Math.floor(Math.random() * world.parties.length)
+  for (const [turn, party] of world.parties.entries()) {
     const before = await readTables(world.api)
     const heard: { question: Question; text: string }[] = []
-    for (const question of questions(world, party, before)) {
-      if (!about.test(question.path)) continue
+    for (const [index, question] of [...questions(world, party, before)].entries()) {
+      if (!about.test(question.path) || (isShared && (index + first) % world.parties.length !== turn)) continue
       for (let path: string | undefined = question.path, pages = 0; path !== undefined && pages < 20; pages += 1) {
         const answer: Answer = await send(world.api.url(), question.method, path, question)
         asked += 1

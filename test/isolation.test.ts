@@ -36,7 +36,8 @@ describe('over HTTP', () => {
   test('no id, header value, filter or body gets a caller anything of another account, or changes anything there', {
     timeout: leakTimeoutMs,
   }, async () => {
-    const { asked, ownSeen, problems } = await findLeaks(world)
+    // All of them ask everything with `npm run proof:isolation`.
+    const { asked, ownSeen, problems } = await findLeaks(world, { isShared: !process.env['EVERYBODY_ASKS'] })
     expect(problems).toEqual([])
     expect(asked).toBeGreaterThan(1_000)
     expect(ownSeen).toBeGreaterThan(100)

@@ -6,7 +6,7 @@ import { useApi } from './api.ts'
 import { type Planted, planted } from './payment-model/planted.ts'
 import { type Arena, kindNames, runRound, serviceBody } from './payment-races.ts'
 
-test('proof:payment-races: one round of each kind, twenty at once', { timeout: 180_000 }, async () => {
+test('proof:payment-races: one round of each kind, twenty at once', async () => {
   const { stdout, stderr } = await new Promise<{ stdout: string; stderr: string }>((resolve) => {
     const args = ['bench/payment-races.ts', '--rounds', String(kindNames.length), '--wide', '20']
     const cwd = join(import.meta.dirname, '..')
@@ -63,7 +63,7 @@ describe.each(cases)('the races find a planted bug: %s', (kind, plants, finds) =
   afterAll(() => void Object.assign(pg.Client.prototype, { query }))
   const api = useApi()
 
-  test('within ten rounds', { timeout: 120_000 }, async () => {
+  test('within ten rounds', async () => {
     for (const [table, constraint] of bugs.flatMap(({ dropConstraints = [] }) => dropConstraints)) {
       await api.database.query(`alter table ${table} drop constraint ${constraint}`)
     }

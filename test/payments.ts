@@ -1,4 +1,5 @@
 import { beforeAll } from 'vitest'
+import type { ApiConfig } from '../src/main/api.ts'
 import { type Answer, type TestApi, useApi } from './api.ts'
 
 export type Payment = Record<string, unknown> & { id: string; status: string }
@@ -43,8 +44,8 @@ export function refusal({ status, body }: Answer<unknown>): [number, ...string[]
 export const idOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
 /** An api with a payment service of the sandbox, and ways to pay there. */
-export function usePayments(): Payments {
-  const api = useApi()
+export function usePayments(overrides: Partial<ApiConfig> = {}): Payments {
+  const api = useApi(overrides)
   let service = ''
   const header = (account?: string): Record<string, string> =>
     account === undefined ? {} : { 'X-Service-Merchant-Account-ID': account }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { freePort } from '../src/cli/postgres-cluster.ts'
 import { type Answer, type KeyPair, send, useApi } from './api.ts'
-import { apiEnvironment, freePort, startProcess, type TestProcess } from './processes.ts'
+import { apiEnvironment, startProcess, type TestProcess } from './processes.ts'
 
 // Its own api only makes the keys; what is measured are the three processes.
 const api = useApi()

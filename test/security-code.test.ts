@@ -245,7 +245,7 @@ function differences(first: Traces, second: Traces): string[] {
   })
 }
 
-test('two runs that differ in the security code alone leave the same behind', { timeout: 120_000 }, async () => {
+test('two runs that differ in the security code alone leave the same behind', async () => {
   const cluster = await startTalkativeCluster()
   const keyPair = await prepareDatabase(cluster, 'prepared')
   const common = { cluster, folder, keyFile: writeKeyFile(folder), keyPair }

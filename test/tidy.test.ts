@@ -20,7 +20,20 @@ const mayImport: Record<string, readonly string[]> = {
     'platform',
     'kernel',
   ],
-  cli: ['cli', 'main', 'operations', 'connectors', 'cards', 'events', 'webhooks', 'vault-client', 'platform', 'kernel'],
+  cli: [
+    'cli',
+    'main',
+    'jobs',
+    'operations',
+    'connectors',
+    'ports',
+    'cards',
+    'events',
+    'webhooks',
+    'vault-client',
+    'platform',
+    'kernel',
+  ],
   webhooks: ['webhooks', 'operations', 'events', 'kernel', 'platform'],
   'event-stream': ['event-stream', 'jobs', 'events', 'kernel', 'platform'],
   http: ['http', 'routes', 'events', 'ports', 'vault-client', 'kernel', 'platform'],
@@ -57,6 +70,7 @@ const mayImport: Record<string, readonly string[]> = {
 const homes: [what: RegExp, where: RegExp, why: string][] = [
   [/from 'fastify'/, /^src\/http\//, 'only the edge knows the framework'],
   [/from '@nats-io\//, /^src\/platform\/nats\.ts$/, 'NATS goes through platform/nats.ts'],
+  [/'@florin\/sdk/, /^src\/cli\//, 'only the command line is a client of the API'],
   [/from 'pg'/, /^src\/(platform|cli)\//, 'SQL goes through platform/postgres.ts'],
   [
     /process\.env|globalThis\.process\.env/,
@@ -105,7 +119,10 @@ function layerOf(path: string): string {
 }
 
 const importsOf = ({ path, text }: Source) =>
-  [...text.matchAll(/from '(\.[^']+)'/g)].map(([, target = '']) => ({ from: path, to: join(dirname(path), target) }))
+  [...text.matchAll(/(?:from |import\()'(\.[^']+)'/g)].map(([, target = '']) => ({
+    from: path,
+    to: join(dirname(path), target),
+  }))
 
 function wrongDirections(files: readonly Source[]): string[] {
   return files
@@ -177,7 +194,7 @@ test('no two areas need each other', () => {
   expect(areaCycles(sources)).toEqual([])
 })
 
-test('framework, driver, environment and console stay in their homes', () => {
+test('framework, driver, SDK, environment and console stay in their homes', () => {
   expect(strays(sources)).toEqual([])
 })
 
@@ -197,6 +214,7 @@ test('these checks notice what they are for', () => {
   expect(wrongDirections(planted('src/areas/roles/store.ts', "from './operations.ts'"))).toHaveLength(1)
   expect(wrongDirections(planted('src/areas/roles/rules.ts', "from '../../platform/postgres.ts'"))).toHaveLength(1)
   expect(wrongDirections(planted('src/areas/roles/routes.ts', "from './store.ts'"))).toHaveLength(1)
+  expect(wrongDirections(planted('src/areas/roles/routes.ts', "await import('./store.ts')"))).toHaveLength(1)
   expect(wrongDirections(planted('src/areas/roles/operations.ts', "from '../audit-logs/store.ts'"))).toHaveLength(1)
   expect(wrongDirections(planted('src/areas/a/b/store.ts', "from './operations.ts'"))).toHaveLength(1)
   expect(wrongDirections(planted('src/areas/a/b/operations.ts', "from '../../c/d/store.ts'"))).toHaveLength(1)
@@ -213,6 +231,7 @@ test('these checks notice what they are for', () => {
     ]),
   ).toEqual(['src/context.ts'])
   expect(strays(planted('src/areas/roles/operations.ts', 'process.env.X; console.log(1)'))).toHaveLength(2)
+  expect(strays(planted('src/main/api.ts', "await import('@florin/sdk/core')"))).toHaveLength(1)
   expect(
     areaCycles([
       { path: 'src/areas/a/operations.ts', text: "from '../b/operations.ts'" },

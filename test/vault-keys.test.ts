@@ -107,7 +107,9 @@ describe('a start is refused, in words', () => {
     await database.query("update florin_migrations set name = 'hidden' where name = '0006_vault'")
     await expect(start()).rejects.toThrow(/lacks the migrations 0006_vault: run florin migrate/)
     await database.query("update florin_migrations set name = '0006_vault' where name = 'hidden'")
-    await expect(start({ databaseUrl: new Secret('postgresql://127.0.0.1:1/none') })).rejects.toThrow(/does not answer/)
+    await expect(start({ databaseUrl: new Secret('postgresql://127.0.0.1:1/none') })).rejects.toThrow(
+      /nothing listens there/,
+    )
   })
 
   test('as another instance', async () => {

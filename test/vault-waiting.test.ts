@@ -117,7 +117,7 @@ test('only an unlogged table holds what waits: PostgreSQL writes none of it to i
   expect(found).toEqual([{ relpersistence: 'u' }])
 })
 
-test('a key is kept as long as something waits on it; a retired one still opens it', { timeout: 60_000 }, async () => {
+test('a key is kept as long as something waits on it; a retired one still opens it', async () => {
   const reference = owner()
   await vault.client().storeWaiting(reference, { security_code: '123' }, inAnHour())
   const [row] = await rowsOf(reference.id)

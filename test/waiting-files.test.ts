@@ -8,7 +8,7 @@ import { useFolder, writeKeyFile } from './vault.ts'
 const folder = useFolder()
 
 /** Not even as ciphertext: whoever gets old logs or dumps and a key later still finds no security code. */
-test('a code that waits is in no write-ahead log and in no dump, sealed as it is', { timeout: 120_000 }, async () => {
+test('a code that waits is in no write-ahead log and in no dump, sealed as it is', async () => {
   const cluster = await startTalkativeCluster()
   const keyPair = await prepareDatabase(cluster, 'waiting')
   const query = queryOn(cluster, 'waiting')

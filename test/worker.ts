@@ -25,6 +25,7 @@ export const workerConfig = (
   drainDelayMs: 0,
   shutdownTimeoutMs: 10_000,
   vaultUrl: api.vault.url(),
+  vaultTimeoutMs: 60_000,
   vaultTlsCa: undefined,
   vaultTlsCert: undefined,
   vaultTlsKey: undefined,

@@ -1,9 +1,9 @@
+import type { FlorinCore, FlorinError, FlorinRequest, RequestOptions } from '@florin/sdk/core'
 import { type Command, Option } from 'commander'
-import { loadConfig } from '../platform/config.ts'
+import { defaultHeaderPrefix } from '../platform/header-prefix.ts'
 import { findRunningDev } from './dev-folder.ts'
 import { CommandError } from './output.ts'
 import { readPrivateKey } from './private-key.ts'
-import { signToken } from './sign-token.ts'
 
 export interface ApiOptions {
   api?: string
@@ -11,111 +11,92 @@ export interface ApiOptions {
   account?: string
 }
 
-export const addApiOptions = (command: Command): Command =>
-  command
-    .addOption(
-      new Option('--api <url>', 'base URL of the API (default: the "florin dev" that runs in this folder)').env(
-        'FLORIN_PUBLIC_URL',
-      ),
-    )
-    .option('--key <file>', 'private key, PEM (default: the one "florin dev" made)')
-    .option('--account <id>', 'the merchant account (default: the first one the key reaches)')
+const addressOptions = (): Option[] => [
+  new Option('--api <url>', 'base URL of the API (default: the "florin dev" that runs in this folder)').env(
+    'FLORIN_PUBLIC_URL',
+  ),
+  new Option('--key <file>', 'private key, PEM (default: the one "florin dev" made)'),
+]
 
-/** The API said no; `status` is 0 when it said nothing. */
+export const accountOption = (description = 'the merchant account (default: the first one the key reaches)'): Option =>
+  new Option('--account <id>', description)
+
+export function addApiOptions(command: Command, account: Option | null = accountOption()): Command {
+  for (const option of [...addressOptions(), ...(account ? [account] : [])]) command.addOption(option)
+  return command
+}
+
+/** The API said no: `answer` is what it said. */
 export class ApiRefusal extends CommandError {
-  readonly status: number
+  readonly answer: FlorinError
 
-  constructor(message: string, status: number) {
-    super(message)
-    this.status = status
+  constructor({ method, path }: ApiRequest, answer: FlorinError) {
+    const { status, reason, details } = answer
+    const problems = details.map(({ pointer, message }) => `  ${pointer}: ${message}`)
+    super([`${method} ${path}: ${status} ${reason}`, ...problems].join('\n'))
+    this.answer = answer
   }
+}
+
+export interface ApiRequest extends FlorinRequest {
+  options?: RequestOptions
 }
 
 export interface ApiClient {
   readonly headerPrefix: string
-  ask<Body>(method: string, path: string, body?: object): Promise<Body>
-  /** The same client for all merchant accounts that the key reaches. */
-  everywhere(): ApiClient
-  /** The answer as it comes. */
-  open(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
+  /** An answer that is not a refusal, as it comes. */
+  send(request: ApiRequest): Promise<Response>
+  ask<Body>(request: ApiRequest): Promise<Body>
 }
 
-/** The API as a merchant's back end uses it. */
-export async function createApiClient(options: ApiOptions): Promise<ApiClient> {
+/** The API as a merchant's back end uses it; without a token where the operation asks for none. */
+export async function createApiClient(options: ApiOptions, { isOpen = false } = {}): Promise<ApiClient> {
   const baseUrl = options.api ?? (await findRunningDev())?.base_url
   if (baseUrl === undefined) {
     throw new CommandError(
       'No API is known: no "florin dev" runs in this folder. Start one in another terminal, or name an API with --api URL.',
     )
   }
-  const privateKeyPem = await readPrivateKey(options.key)
-  const { FLORIN_HEADER_PREFIX } = process.env
-  const { headerPrefix } = loadConfig('api', ['headerPrefix'], { FLORIN_HEADER_PREFIX })
-  return clientOf({ baseUrl, privateKeyPem, headerPrefix, account: options.account })
-}
-
-interface Access {
-  baseUrl: string
-  privateKeyPem: string
-  headerPrefix: string
-  account: string | undefined
-}
-
-const clientOf = (access: Access): ApiClient => ({
-  headerPrefix: access.headerPrefix,
-  everywhere: () => clientOf({ ...access, account: '*' }),
-  async ask<Body>(method: string, path: string, body?: object) {
-    const response = await send(access, method, path, { ...(body && { body }) })
-    return (response.status === 204 ? undefined : await response.json()) as Body
-  },
-  async open(path, signal) {
-    const { body } = await send(access, 'GET', path, { signal })
-    if (!body) throw new Error('an answer without a body')
-    return body
-  },
-})
-
-async function send(
-  { baseUrl, privateKeyPem, headerPrefix, account }: Access,
-  method: string,
-  path: string,
-  { body, signal }: { body?: object; signal?: AbortSignal },
-): Promise<Response> {
-  const headers = {
-    authorization: `Bearer ${await signToken({ privateKeyPem })}`,
-    ...(account !== undefined && { [`${headerPrefix}Merchant-Account-ID`]: account }),
-    ...(body && { 'content-type': 'application/json' }),
-  }
-  const response = await fetch(baseUrl + path, {
-    method,
-    headers,
-    ...(body && { body: JSON.stringify(body) }),
-    ...(signal && { signal }),
-  }).catch((error: unknown) => {
-    if (signal?.aborted) throw error
-    throw new ApiRefusal(`${baseUrl} does not answer (${causeOf(error)}). Is it running?`, 0)
+  if (!URL.canParse(baseUrl)) throw new CommandError('--api is not a URL. An example: http://127.0.0.1:8080')
+  const headerPrefix = await findHeaderPrefix()
+  const { FlorinCore } = await import('@florin/sdk/core')
+  const florin = new FlorinCore({
+    baseUrl,
+    headerPrefix,
+    // Somebody waits, and is told of what does not pass at once.
+    maxRetries: 1,
+    ...(!isOpen && { privateKey: await readPrivateKey(options.key) }),
+    ...(options.account !== undefined && { merchantAccountId: options.account }),
   })
-  if (!response.ok) throw new ApiRefusal(`${method} ${path}: ${await reasonOf(response)}`, response.status)
-  return response
+  return {
+    headerPrefix,
+    send: (request) => send(florin, request),
+    async ask<Body>(request: ApiRequest) {
+      const text = await (await send(florin, request)).text()
+      return (text === '' ? undefined : JSON.parse(text)) as Body
+    },
+  }
+}
+
+async function findHeaderPrefix(): Promise<string> {
+  const { FLORIN_HEADER_PREFIX } = process.env
+  if (FLORIN_HEADER_PREFIX === undefined) return defaultHeaderPrefix
+  // Loaded when it is needed: it checks every setting there is.
+  const { loadConfig } = await import('../platform/config.ts')
+  return loadConfig('api', ['headerPrefix'], { FLORIN_HEADER_PREFIX }).headerPrefix
+}
+
+async function send(florin: FlorinCore, request: ApiRequest): Promise<Response> {
+  const { FlorinConnectionError, FlorinError } = await import('@florin/sdk/core')
+  const { options, ...sent } = request
+  return await florin.request(sent, options).catch((error: unknown) => {
+    if (error instanceof FlorinError) throw new ApiRefusal(request, error)
+    throw error instanceof FlorinConnectionError ? new CommandError(error.message) : error
+  })
 }
 
 /** What a request that got no answer failed with. */
 export const causeOf = (error: unknown): string => {
   const { cause, name } = error as { cause?: { code?: string; message?: string }; name?: string }
   return cause?.code ?? cause?.message ?? (name === 'TimeoutError' ? 'timeout' : String(error))
-}
-
-async function reasonOf(response: Response): Promise<string> {
-  const text = await response.text()
-  try {
-    const { message, details = [] } = JSON.parse(text) as {
-      message: string
-      details?: { pointer: string; message: string }[]
-    }
-    return [`${response.status} ${message}`, ...details.map((detail) => `  ${detail.pointer}: ${detail.message}`)].join(
-      '\n',
-    )
-  } catch {
-    return `${response.status} ${text.slice(0, 200)}`
-  }
 }

@@ -10,7 +10,6 @@ import { useDatabase } from '../../test/database.ts'
 import { loadSigningKey } from '../areas/api-key-pairs/operations.ts'
 import { listMigrations } from '../platform/migrations.ts'
 import { withDatabase } from './database-url.ts'
-import { checkNode } from './doctor/machine.ts'
 import { root } from './repository.ts'
 
 const database = useDatabase()
@@ -44,6 +43,7 @@ const parse = (text: string) => JSON.parse(text) as Record<string, unknown>
 describe('every command', () => {
   test.each([
     'dev',
+    'demo',
     'migrate',
     'keys',
     'keys create',
@@ -64,6 +64,7 @@ describe('every command', () => {
     'events',
     'events resend',
     'doctor',
+    'completion',
   ])('%s explains itself', async (command) => {
     const { code, stdout } = await florin([...command.split(' '), '--help'])
     expect(code).toBe(0)
@@ -186,7 +187,7 @@ describe('token', () => {
     const usual = await florin(['token', '--key', key])
     expect(usual.stdout).toMatch(/^\S+\n$/)
     const claims = decodeJwt(usual.stdout.trim())
-    expect(claims).toMatchObject({ scopes: ['*.read', '*.write'] })
+    expect(claims).toMatchObject({ scopes: ['*.read', '*.write'], iss: 'florin command line' })
     expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(3_600)
 
     const args = ['--scope', 'buyers.read', '--scope', 'embed', '--expires', '15m']
@@ -212,7 +213,7 @@ describe('token', () => {
   })
 
   test.each([
-    [['--pin', 'amount'], /Write name=value/],
+    [['--pin', 'amount'], /write name=value/],
     [['--pin', 'colour=red'], /What can be pinned: amount, currency/],
     [['--pin', 'amount=twelve'], /not what amount can be/],
     [['--pin', 'metadata={"order":1}'], /not what metadata can be/],
@@ -233,85 +234,16 @@ describe('token', () => {
     })
   })
 
+  test('a key in an older form of PEM signs, too', async () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-521' })
+    const key = join(folder, 'older.pem')
+    await writeFile(key, privateKey.export({ type: 'sec1', format: 'pem' }))
+    expect((await florin(['token', '--key', key])).stdout).toMatch(/^\S+\.\S+\.\S+\n$/)
+  })
+
   test('a key of another curve is refused', async () => {
     const { code, stderr } = await florin(['token', '--key', await write('p256.pem', 'P-256')])
     expect(code).toBe(1)
     expect(stderr).toContain('nor an EC key of the curve P-521')
-  })
-})
-
-describe('doctor', () => {
-  type Report = { ok: boolean; checks: { check: string; status: string; message: string; fix?: string }[] }
-  const examine = async (environment: NodeJS.ProcessEnv) => {
-    const { code, stdout } = await florin(['doctor', '--json'], environment)
-    return { code, report: JSON.parse(stdout) as Report }
-  }
-  const cursorKeys = { FLORIN_CURSOR_KEYS: Buffer.alloc(32).toString('base64') }
-
-  test('a database in order passes', async () => {
-    const { code, report } = await examine({ ...asApi(), ...cursorKeys })
-    expect(report.checks.filter(({ status }) => status === 'problem')).toEqual([])
-    expect(report.checks.map(({ check }) => check)).toEqual([
-      'node',
-      'configuration',
-      'database',
-      'roles',
-      'migrations',
-      'partitions',
-      'clock',
-      'vault',
-      'server',
-    ])
-    expect({ code, ok: report.ok }).toEqual({ code: 0, ok: true })
-    expect((await florin(['doctor'], { ...asApi(), ...cursorKeys })).stdout).toContain('Everything is well.')
-  })
-
-  test('every problem is told at once, each with what to do', async () => {
-    await database.query(`delete from florin_migrations where name = (select max(name) from florin_migrations)`)
-    await database.query(
-      `do $$ begin execute 'drop table events_' || to_char(now() at time zone 'UTC', 'YYYYMM'); end $$`,
-    )
-    const { code, report } = await examine({ ...asApi(), FLORIN_PROT: '1' })
-    expect(code).toBe(1)
-    const problems = Object.fromEntries(
-      report.checks
-        .filter(({ status }) => status === 'problem')
-        .map(({ check, message, fix }) => [check, `${message} ${fix}`]),
-    )
-    expect(problems).toEqual({
-      configuration: expect.stringMatching(/FLORIN_PROT is not a setting.*FLORIN_CURSOR_KEYS is not set/),
-      migrations: expect.stringMatching(/missing: 0\d+_\w+ Run "florin migrate"/),
-      partitions: expect.stringMatching(/missing: events_\d{6} Run "florin migrate"/),
-    })
-  })
-
-  test('a database that is not there is a problem, not a crash', async () => {
-    const { code, report } = await examine({ DATABASE_URL: 'postgresql://florin_admin@127.0.0.1:1/florin' })
-    expect(code).toBe(1)
-    expect(report.checks.find(({ check }) => check === 'database')).toMatchObject({
-      status: 'problem',
-      fix: 'Start PostgreSQL, or correct DATABASE_URL.',
-    })
-  })
-
-  test('a vault that is not there is a problem, and so is one without certificates', async () => {
-    for (const [url, message] of [
-      ['unix:/nowhere/vault.sock', /cannot be reached \(ENOENT\)/],
-      ['tls://127.0.0.1:1', /FLORIN_VAULT_TLS_CA/],
-    ] as const) {
-      const { code, report } = await examine({ ...asApi(), ...cursorKeys, FLORIN_VAULT_URL: url })
-      expect(code).toBe(1)
-      expect(report.checks.find(({ check }) => check === 'vault')).toMatchObject({
-        status: 'problem',
-        message: expect.stringMatching(message),
-        fix: expect.stringContaining('FLORIN_VAULT_URL'),
-      })
-    }
-  })
-
-  test('an old Node.js is told', () => {
-    expect(checkNode('24.14.9', '>=24.15')).toMatchObject({ status: 'problem', fix: 'Install Node.js 24.15 or newer.' })
-    expect(checkNode('24.15.0', '>=24.15').status).toBe('ok')
-    expect(checkNode('26.0.0', '>=24.15').status).toBe('ok')
   })
 })

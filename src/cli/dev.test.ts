@@ -306,16 +306,14 @@ async function copyRepository(): Promise<string> {
   folders.push(copy)
   // PostgreSQL's user must get in when root runs this.
   await chmod(copy, 0o755)
-  for (const part of ['src', 'migrations', 'public', 'openapi.json', 'package.json']) {
+  for (const part of ['src', 'migrations', 'public', 'docs', 'openapi.json', 'package.json']) {
     await cp(join(root, part), join(copy, part), { recursive: true })
   }
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
   return copy
 }
 
-test('a kept one has its key and data again after a restart, and other commands find it while it runs', {
-  timeout: 120_000,
-}, async () => {
+test('a kept one has its key and data again after a restart, and other commands find it while it runs', async () => {
   const repository = await copyRepository()
   const florin = async (...args: string[]) => {
     const run = promisify(execFile)(process.execPath, ['src/main/florin.ts', ...args], { cwd: repository })

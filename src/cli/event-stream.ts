@@ -6,10 +6,10 @@ export interface StreamedEvent {
 }
 
 /** Server-sent events, as the feed writes them: one line a field, no field twice. */
-export async function* readEventStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamedEvent> {
+export async function* readEventStream({ body }: Response): AsyncGenerator<StreamedEvent> {
   const decoder = new TextDecoder()
   let text = ''
-  for await (const chunk of chunks) {
+  for await (const chunk of body ?? []) {
     text += decoder.decode(chunk, { stream: true })
     const blocks = text.split('\n\n')
     text = blocks.pop() ?? ''

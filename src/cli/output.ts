@@ -1,5 +1,4 @@
 import { ApiError } from '../errors.ts'
-import { ConfigError } from '../platform/config.ts'
 
 /** A failure that the person at the keyboard can mend; its message says how. */
 export class CommandError extends Error {
@@ -25,8 +24,13 @@ export function reportError(error: unknown, json: boolean): void {
   process.exitCode = 1
 }
 
+/** What was typed may be a card number, and a message that quotes it may end up in a log. */
+export const withoutCardNumbers = (text: string): string =>
+  text.replaceAll(/(?<![\w-])\d(?:[ -]?\d){11,18}(?![\w-])/g, (digits) => digits.replaceAll(/\d/g, '*'))
+
 function describe(error: unknown): string {
-  if (error instanceof CommandError || error instanceof ConfigError) return error.message
+  // By its name: the file that has the class takes long to load, and few commands need it.
+  if (error instanceof CommandError || (error instanceof Error && error.name === 'ConfigError')) return error.message
   if (error instanceof ApiError) {
     return [error.message, ...error.details.map(({ pointer, message }) => `  ${pointer}: ${message}`)].join('\n')
   }

@@ -11,7 +11,7 @@ import { afterAll, expect, test } from 'vitest'
 import { findPostgres } from './postgres-binaries.ts'
 import { type Cluster, startCluster } from './postgres-cluster.ts'
 
-const timeout = 60_000
+const timeout = 240_000
 const leftovers: string[] = []
 
 afterAll(async () => {
@@ -216,6 +216,6 @@ test('a killed process takes its ephemeral cluster with it', { timeout }, async 
 
 test('so does one that ends without stopping it', { timeout }, async () => {
   // The pause only lets us read the lock file.
-  const { directory, pid } = await startElsewhere('setTimeout(() => {}, 500)')
+  const { directory, pid } = await startElsewhere('setTimeout(() => {}, 3_000)')
   expect(await eventually(() => !isAlive(pid) && !existsSync(directory), 60_000)).toBe(true)
 })

@@ -167,7 +167,8 @@ async function becomesReady(
   return false
 }
 
-async function freePort(): Promise<number> {
+/** A port nobody listens on at the moment. */
+export async function freePort(): Promise<number> {
   const server = createServer()
   return new Promise((found, failed) => {
     server.once('error', failed)

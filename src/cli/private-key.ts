@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { devFiles, readIfPresent, shortPath } from './dev-folder.ts'
 import { CommandError } from './output.ts'
 
-/** The PEM in a file that signs tokens; without a path, the one that `florin dev` made. */
+/** The key in a file that signs tokens, in PEM (PKCS #8); without a path, the one that `florin dev` made. */
 export async function readPrivateKey(path: string | undefined): Promise<string> {
   const file = path ?? devFiles().privateKey
   const pem = await readIfPresent(file)
@@ -22,5 +22,5 @@ export async function readPrivateKey(path: string | undefined): Promise<string> 
   if (key.asymmetricKeyType !== 'rsa' && key.asymmetricKeyDetails?.namedCurve !== 'secp521r1') {
     throw new CommandError(`${shortPath(file)} is neither an RSA key nor an EC key of the curve P-521.`)
   }
-  return pem
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }

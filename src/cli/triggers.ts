@@ -4,7 +4,11 @@ import type { EventName } from '../events/catalog.ts'
 /** How events are brought about in a sandbox: by doing what they tell of. */
 
 /** A request to the API, and the id in its answer. */
-export type Call = (method: string, path: string, body?: object) => Promise<{ id: string; items: { id: string }[] }>
+export type Call = (
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body?: object,
+) => Promise<{ id: string; items: { id: string }[] }>
 type Trigger = (call: Call) => Promise<unknown>
 
 const card = (number = '4111111111111111') => ({
@@ -95,10 +99,14 @@ const redirected = {
   redirect_url: 'https://shop.example.com/return',
 }
 
-/** The one comes with time: pay, and `florin clock advance`. The other is sent to one subscription: `POST /webhook-subscriptions/{id}/test`. */
-type Untriggered = 'transaction.settled' | 'webhook-subscription.test'
+/** What nobody can do at once, and how it comes about. */
+export const untriggered = {
+  'transaction.settled':
+    'It comes with time: florin trigger transaction.captured, then florin clock advance --account default 3d',
+  'webhook-subscription.test': 'It is sent to one subscription: florin webhook-subscriptions test <subscription_id>',
+} as const
 
-export const triggers: Readonly<Record<Exclude<EventName, Untriggered>, Trigger>> = {
+export const triggers: Readonly<Record<Exclude<EventName, keyof typeof untriggered>, Trigger>> = {
   'api-key-pair.created': keyPair,
   'api-key-pair.updated': change('/api-key-pairs', keyPair, { display_name: 'Triggered again' }),
   'api-key-pair.deleted': remove('/api-key-pairs', keyPair),

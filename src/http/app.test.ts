@@ -1,7 +1,7 @@
 import { connect as connectSocket } from 'node:net'
 import { type Span, type SpanContext, trace } from '@opentelemetry/api'
 import { afterAll, expect, test } from 'vitest'
-import { apiConfig, send, useApi } from '../../test/api.ts'
+import { apiConfig, type RequestOptions, send, useApi } from '../../test/api.ts'
 import { startApi } from '../main/api.ts'
 
 const api = useApi()
@@ -38,6 +38,23 @@ test.each([
   })
 })
 
+test('every error leads to a page about its code that is there', async () => {
+  const helps = async (method: string, path: string, options: RequestOptions = {}) => {
+    const { status, headers, body } = await api.request(method, path, options)
+    const [, page = ''] = /^<([^>]+)>; rel="help"$/.exec(headers.get('link') ?? '') ?? []
+    expect((await api.request('GET', page, { token: '' })).status, `${method} ${path}`).toBe(200)
+    return [status, body['code'], page.split('/').at(-1)]
+  }
+  expect(await helps('GET', '/nowhere')).toEqual([404, 'not_found', 'not_found'])
+  expect(await helps('GET', '/%ff')).toEqual([404, 'not_found', 'not_found'])
+  expect(await helps('GET', '/docs/guides/nowhere')).toEqual([404, 'not_found', 'not_found'])
+  expect(await helps('DELETE', '/roles')).toEqual([405, 'method_not_allowed', 'method_not_allowed'])
+  expect(await helps('GET', '/roles', { token: 'x' })).toEqual([401, 'unauthorized', 'unauthorized'])
+  expect(await helps('POST', '/api-key-pairs', { body: {} })).toEqual([422, undefined, 'bad_request'])
+  expect(await helps('POST', '/buyers', { rawBody: '{' })).toEqual([400, 'bad_request', 'bad_request'])
+  expect(await raw('hello\r\n\r\n')).toContain('link: </docs/errors/bad_request>; rel="help"\r\n')
+})
+
 test('a body that is too large is read to its end, so that the client that sends it hears why', async () => {
   const body = { display_name: 'x'.repeat(8 * 1024 * 1024) }
   const { status, headers } = await api.request('POST', '/buyers', { body })
@@ -48,7 +65,13 @@ test('files are served with a strict policy, and not again to those who have the
   for (const path of [
     '/docs',
     '/docs/reference.css',
-    '/docs/reference.js',
+    '/docs/page.js',
+    '/docs/guides',
+    '/docs/guides/quickstart',
+    '/docs/guides/quickstart.md',
+    '/docs/errors/not_found',
+    '/docs/florin.http',
+    '/llms.txt',
     '/openapi.json',
     '/card-schemes/visa.svg',
   ]) {
@@ -63,10 +86,29 @@ test('files are served with a strict policy, and not again to those who have the
     })
     expect([again.status, again.text]).toEqual([304, ''])
   }
-  expect((await api.request('POST', '/openapi.json')).status).toBe(405)
-  for (const path of ['/docs/../package.json', '/docs/%2e%2e/package.json', '/card-schemes/', '/docs/']) {
+  for (const path of ['/openapi.json', '/docs/guides/quickstart'])
+    expect((await api.request('POST', path)).status).toBe(405)
+  for (const path of [
+    '/docs/../package.json',
+    '/docs/%2e%2e/package.json',
+    '/docs/%2e%2e%2fpackage.json',
+    '/docs/decisions/0001-record-decisions.md',
+    '/card-schemes/',
+    '/docs//',
+    '/docs/nowhere/',
+  ]) {
     expect((await api.request('GET', path, { token: '' })).status, path).toBe(404)
   }
+})
+
+test('who opens the address alone, or a path with a slash behind it, is led to the page', async () => {
+  const leadsTo = async (path: string) => {
+    const { status, headers } = await fetch(api.url() + path, { redirect: 'manual' })
+    return [status, headers.get('location')]
+  }
+  expect(await leadsTo('/')).toEqual([302, '/docs/guides'])
+  expect(await leadsTo('/docs/')).toEqual([308, '/docs'])
+  expect(await leadsTo('/docs/guides/')).toEqual([308, '/docs/guides'])
 })
 
 test('every scheme has an icon where its definition says', async () => {

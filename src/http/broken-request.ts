@@ -9,8 +9,9 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
     HPE_HEADER_OVERFLOW: 'The headers are larger than 16 KiB',
     ERR_HTTP_REQUEST_TIMEOUT: 'The request was not complete within the time limit',
   }
-  const body = JSON.stringify(answerError(badBody(messages[error.code ?? ''] ?? 'The request is not valid HTTP')).body)
+  const answer = answerError(badBody(messages[error.code ?? ''] ?? 'The request is not valid HTTP'))
+  const body = JSON.stringify(answer.body)
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\nx-request-id: ${randomUUID()}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\nx-request-id: ${randomUUID()}\r\nlink: ${answer.headers['link']}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
 }

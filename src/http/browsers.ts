@@ -25,7 +25,7 @@ export const browser: Caller = {
 /** Pages of any origin may read the answers: no cookie and no other credential that a browser adds by itself counts here. */
 export const openHeaders = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'x-request-id, retry-after, ratelimit, ratelimit-policy, idempotency-replayed',
+  'access-control-expose-headers': 'x-request-id, link, retry-after, ratelimit, ratelimit-policy, idempotency-replayed',
 }
 
 export interface Preflight {

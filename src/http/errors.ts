@@ -12,6 +12,9 @@ export interface ErrorAnswer {
   isFault: boolean
 }
 
+/** Where to read what an error means and how to mend it; a page of docs/errors. */
+export const helpHeader = (code: string) => ({ link: `</docs/errors/${code}>; rel="help"` })
+
 /** Anything thrown → the answer the specification describes. */
 export function answerError(thrown: unknown, route?: Pick<Route, 'validation'>): ErrorAnswer {
   if (thrown instanceof ValidationFailure && route?.validation === 'detail') return answer422(thrown)
@@ -20,7 +23,7 @@ export function answerError(thrown: unknown, route?: Pick<Route, 'validation'>):
   return {
     status,
     code: error.code,
-    headers: error.headers,
+    headers: { ...error.headers, ...helpHeader(error.code) },
     body,
     isFault: !(thrown instanceof ApiError) && status >= 500,
   }
@@ -33,7 +36,7 @@ function answer422(failure: ValidationFailure): ErrorAnswer {
     msg: message,
     type,
   }))
-  return { status: 422, code: 'bad_request', headers: {}, body: { detail }, isFault: false }
+  return { status: 422, code: failure.code, headers: helpHeader(failure.code), body: { detail }, isFault: false }
 }
 
 const locationParts = (pointer: string) =>

@@ -5,6 +5,11 @@ export const headerComponents = {
     description: 'Names this request in logs; quote it when you ask for help.',
     schema: { type: 'string' },
   },
+  Help: {
+    description: 'Where to read what the error means and how to mend it.',
+    schema: { type: 'string' },
+    example: '</docs/errors/bad_request>; rel="help"',
+  },
   RetryAfter: {
     description: 'Seconds after which the next request passes.',
     schema: { type: 'integer', minimum: 1 },
@@ -23,6 +28,7 @@ export const headerComponents = {
 }
 
 export const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+export const helpHeader = { Link: { $ref: '#/components/headers/Help' } }
 export const retryHeader = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }
 export const limitHeaders = {
   RateLimit: { $ref: '#/components/headers/RateLimit' },

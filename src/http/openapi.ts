@@ -9,6 +9,7 @@ import { areas } from './areas.ts'
 import {
   accountParameter,
   headerComponents,
+  helpHeader,
   idempotencyHeader,
   limitHeaders,
   preferHeader,
@@ -17,6 +18,7 @@ import {
   webhookHeaderNames,
   webhookHeaders,
 } from './openapi-headers.ts'
+import { nameOperation } from './operation-names.ts'
 import { type Route, scopesOf } from './route.ts'
 
 type Json = Record<string, unknown>
@@ -80,7 +82,7 @@ const intro = `A payments API: one door in front of card processors and gift car
 
 **Lists** are in creation order, newest first, and come in pages: follow \`next_cursor\` until it is null.
 
-**Errors** carry a code, a message and, for each bad field, a pointer to it. Every answer has an \`X-Request-Id\`.`
+**Errors** carry a code, a message and, for each bad field, a pointer to it. The header \`Link\` leads to a page about the code, also from a payment that was declined. Every answer has an \`X-Request-Id\`.`
 
 const bearer = `The token is a JWT that you sign yourself with the private key of an API key pair: ES512, or RS512 for RSA pairs. The header's \`kid\` is the
 thumbprint of the pair. Claims: \`scopes\` (a list), \`iat\`, \`nbf\`, \`exp\` (at most 24 hours after \`iat\`), \`iss\` and \`jti\`. A token may do what its scopes and the
@@ -91,7 +93,8 @@ A token with the scope \`embed\` is for a browser or an app: it may call only th
 \`connection_options\`, and \`merchant_account_id\`. With the claim \`checkout_session_id\` a payment belongs to that checkout session.`
 
 /** In examples that name other resources. */
-const exampleIds = new Proxy({}, { get: () => '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e' })
+export const exampleId = '0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e'
+const exampleIds = new Proxy({}, { get: () => exampleId })
 
 function areaOf({ path }: Route): [name: string, description: string] {
   const area = areas[path.split('/')[1] ?? '']
@@ -104,6 +107,12 @@ const accountParameters = {
   list: 'MerchantAccounts',
   instance: 'MerchantAccountOrInstance',
   none: '',
+}
+
+/** A payment, a capture or a refund: `sendAnswer` of answer.ts leads to the page about its `error_code`. */
+const mayHaveFailed = (schema: TSchema | undefined): boolean => {
+  const { properties = {}, anyOf = [] } = (schema ?? {}) as { properties?: object; anyOf?: TSchema[] }
+  return 'error_code' in properties || anyOf.some(mayHaveFailed)
 }
 
 /** The route list → OpenAPI 3.1. A schema with a title becomes a component of that name. */
@@ -134,6 +143,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
     const example = route.example?.({ merchantAccountId: 'default', unique: 'example', ids: exampleIds })
     return {
       operationId: route.id,
+      'x-florin-name': nameOperation(route),
       tags: [areaOf(route)[0]],
       summary: route.summary,
       description: route.description ?? `${route.summary}.`,
@@ -156,7 +166,7 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
       responses: {
         [status]: {
           description: output || route.streams ? 'Success.' : 'Success; no content.',
-          headers: { ...requestIdHeader, ...(route.limited && limitHeaders) },
+          headers: { ...requestIdHeader, ...(mayHaveFailed(output) && helpHeader), ...(route.limited && limitHeaders) },
           ...(output && { content: { 'application/json': { schema: schema(output) } } }),
           ...(route.streams && { content: { 'text/event-stream': { schema: { type: 'string' } } } }),
         },
@@ -175,7 +185,11 @@ export function describeApi(routes: readonly Route[], { headerPrefix = 'X-Servic
       name,
       {
         description,
-        headers: { ...requestIdHeader, ...(name === 'too_many_requests' && { ...limitHeaders, ...retryHeader }) },
+        headers: {
+          ...requestIdHeader,
+          ...helpHeader,
+          ...(name === 'too_many_requests' && { ...limitHeaders, ...retryHeader }),
+        },
         content: { 'application/json': { schema: schema(body) } },
       },
     ]),

@@ -26,9 +26,14 @@ export function isShadowed(url: string, path: string, shadows: Shadows): boolean
 }
 
 /** 405 with the methods of a path that exists with others, otherwise 404. A path spelled out wins over one with parameters. */
-export function unknownPath(url: string, known: readonly { method: string; path: string }[]): ApiError {
+export function unknownPath(
+  url: string,
+  known: readonly { method: string; path: string }[],
+  files: { has(path: string): boolean },
+): ApiError {
   const path = pathOf(url)
-  const all = known.filter((candidate) => patternOf(candidate.path).test(path))
+  const file = files.has(path) ? [{ method: 'GET', path }] : []
+  const all = [...known.filter((candidate) => patternOf(candidate.path).test(path)), ...file]
   const fitting = all.filter((candidate) => !all.some((other) => isSpelledOut(other.path, candidate.path)))
   const methods = fitting.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   if (methods.length === 0) return new ApiError('not_found')

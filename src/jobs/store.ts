@@ -28,6 +28,14 @@ export function claimJobs(
     returning jobs.id, jobs.kind, jobs.payload, jobs.lease, jobs.attempts`)
 }
 
+/** Takes jobs that nobody runs, due or not. */
+export function takeJobs(db: Db, kinds: readonly string[], leaseMs: number): Promise<ClaimedJob[]> {
+  return db.run<ClaimedJob>(sql`
+    update jobs set run_at = now() + ${leaseMs} * interval '1 ms', lease = gen_random_uuid()
+    where kind = any(${kinds}::text[]) and key = '' and (lease is null or run_at <= now())
+    returning id, kind, payload, lease, attempts`)
+}
+
 /** All of these do nothing, and say so, when the lease has passed to somebody else. */
 export async function extendLease(db: Db, { id, lease }: ClaimedJob, leaseMs: number): Promise<boolean> {
   const held = await db.run(sql`
@@ -51,4 +59,12 @@ export async function rescheduleJob(
     where id = ${id} and lease = ${lease}
     returning id`)
   return held.length > 0
+}
+
+/** For how many seconds the oldest job has been due; 0 when none is. */
+export async function readOldestDue(db: Db): Promise<number> {
+  const [row] = await db.run<{ seconds: number | null }>(
+    sql`select extract(epoch from now() - min(run_at))::float8 as seconds from jobs where run_at <= now()`,
+  )
+  return row?.seconds ?? 0
 }

@@ -19,7 +19,7 @@ import { createKeyRing } from '../http/key-ring.ts'
 import { createLimiter } from '../http/limiter.ts'
 import { createAccountDirectory } from '../http/merchant-account.ts'
 import { routes } from '../http/routes.ts'
-import { loadStaticFiles } from '../http/static-files.ts'
+import { findStaticFiles } from '../http/static-files.ts'
 import { createUseRecorder } from '../http/use-recorder.ts'
 import { type Config, loadConfig } from '../platform/config.ts'
 import { listen } from '../platform/listen.ts'
@@ -55,6 +55,7 @@ const settingNames = [
   'drainDelayMs',
   'shutdownTimeoutMs',
   'vaultUrl',
+  'vaultTimeoutMs',
   'vaultTlsCa',
   'vaultTlsCert',
   'vaultTlsKey',
@@ -85,7 +86,7 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
   })
   metrics.watchPool(db)
   const clocks = config.environment === 'sandbox' ? createClocks(() => loadClocks(db)) : realClocks
-  const vault = connectVault(vaultOptions(config))
+  const vault = connectVault({ ...vaultOptions(config), timeoutMs: config.vaultTimeoutMs })
 
   const keys = createKeyRing((thumbprint) => loadSigningKey(db, thumbprint))
   const uses = createUseRecorder((ids) => touchKeyPairs(db, ids, realTime.now()), log)
@@ -106,7 +107,7 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
   const sandboxPages = config.environment === 'sandbox' ? approvalPages({ db, now: nowOf, merchantName }) : []
   const app = buildApp({
     routes,
-    files: loadStaticFiles(),
+    files: findStaticFiles(),
     pages: [...returnPages({ db, vault, connectors, giftCards, clocks, log }), ...sandboxPages],
     authenticate: createAuthenticator({
       keys,
@@ -158,7 +159,7 @@ export async function startApi(config: ApiConfig, writeLog?: (line: string) => v
   const privateServer = await startPrivateServer({
     host: config.privateHost,
     port: config.privatePort,
-    problems: async () => (draining ? ['shutting down'] : databaseProblems(db)),
+    problems: async () => (draining ? ['shutting down'] : databaseProblems(db, 'api')),
     metrics,
   })
   await app.listen({ host: config.host, port: config.port })

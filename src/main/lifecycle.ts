@@ -1,18 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../platform/config.ts'
+import { databaseAdvice } from '../platform/database-advice.ts'
 import type { Log } from '../platform/log.ts'
 import { missingMigrations } from '../platform/migrations.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
-/** What keeps a process from serving: a database that does not answer, or lacks migrations this program knows. */
-export async function databaseProblems(db: Db): Promise<string[]> {
+/** What keeps a process from serving: a database that does not let it in, or lacks migrations this program knows, or another role than its own. */
+export async function databaseProblems(db: Db, process: 'api' | 'worker' | 'vault'): Promise<string[]> {
   try {
-    const applied = await db.run<{ name: string }>(sql`select name from florin_migrations`)
-    const missing = missingMigrations(applied.map(({ name }) => name))
-    return missing.length === 0 ? [] : [`the database lacks the migrations ${missing.join(', ')}: run florin migrate`]
-  } catch {
-    return ['the database does not answer']
+    const [row] = await db.run<{ role: string; applied: string[] }>(
+      sql`select current_user as role, array(select name from florin_migrations) as applied`,
+    )
+    const role = row?.role ?? ''
+    const missing = missingMigrations(row?.applied ?? [])
+    return [
+      // An administrator is past the walls between merchant accounts, and nobody would notice.
+      ...(role === `florin_${process}`
+        ? []
+        : [`the database role is ${role} and must be florin_${process}: correct DATABASE_URL`]),
+      ...(missing.length === 0 ? [] : [`the database lacks the migrations ${missing.join(', ')}: run florin migrate`]),
+    ]
+  } catch (error) {
+    return [`the database ${databaseAdvice(error as Error) ?? 'does not answer'}`]
   }
 }
 

@@ -77,7 +77,7 @@ export async function startVault(config: VaultConfig, writeLog?: (line: string) 
     for (const undo of undos.splice(0).reverse()) await undo()
   }
   try {
-    const problems = await databaseProblems(db)
+    const problems = await databaseProblems(db, 'vault')
     if (problems.length > 0) throw new ConfigError(problems)
     const keys = await startKeyRing({ db, provider, instance, log })
     undos.push(keys.close)
@@ -89,7 +89,7 @@ export async function startVault(config: VaultConfig, writeLog?: (line: string) 
     const privateServer = await startPrivateServer({
       host: config.privateHost,
       port: config.privatePort,
-      problems: async () => (draining ? ['shutting down'] : databaseProblems(db)),
+      problems: async () => (draining ? ['shutting down'] : databaseProblems(db, 'vault')),
       metrics,
     })
     undos.push(privateServer.close)

@@ -6,6 +6,7 @@ import { expireCards, replaceDeclinedCard, resolveEnrolments, sweepNumbers } fro
 import { findService } from '../areas/payment-services/operations/routing.ts'
 import { createRuleBook } from '../areas/simulator-rules/operations/book.ts'
 import { acceptReviews, fetchDueStatements, resolveAttempts, sweepIdempotencyKeys } from '../areas/transactions/jobs.ts'
+import { oldestOpenOutcome } from '../areas/transactions/operations/resolve.ts'
 import { sendSandboxNotifications, sweepNotifications } from '../areas/transactions/notifications/jobs.ts'
 import { expireWebhookDeliveries } from '../areas/webhook-deliveries/jobs.ts'
 import { replayWebhooks } from '../areas/webhook-subscriptions/replays/jobs.ts'
@@ -15,6 +16,7 @@ import { sandboxAccountUpdater } from '../connectors/sandbox/account-updater.ts'
 import { createNotificationSender } from '../connectors/sandbox/notifications.ts'
 import { partitionUpkeep } from '../jobs/partitions.ts'
 import { startRunner } from '../jobs/runner.ts'
+import { readOldestDue } from '../jobs/store.ts'
 import { sweepUses } from '../jobs/sweep-uses.ts'
 import { byEveryClock } from '../jobs/time-rule.ts'
 import { type Config, loadConfig } from '../platform/config.ts'
@@ -46,6 +48,7 @@ const settingNames = [
   'drainDelayMs',
   'shutdownTimeoutMs',
   'vaultUrl',
+  'vaultTimeoutMs',
   'vaultTlsCa',
   'vaultTlsCert',
   'vaultTlsKey',
@@ -72,7 +75,7 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
     onError: (error) => log.warn('a database connection was lost', { error }),
   })
   metrics.watchPool(db)
-  const vault = connectVault(vaultOptions(config))
+  const vault = connectVault({ ...vaultOptions(config), timeoutMs: config.vaultTimeoutMs })
   const isSandbox = config.environment === 'sandbox'
   const clocks = isSandbox ? createClocks(() => loadClocks(db)) : realClocks
   const nowOf = (account: string) => clocks.of([account]).now()
@@ -126,12 +129,16 @@ export async function startWorker(config: WorkerConfig): Promise<Worker> {
     log,
     metrics,
   })
+  metrics.watchWork(async () => ({
+    job: await readOldestDue(db),
+    outcome: await oldestOpenOutcome({ db, accounts: 'all' }),
+  }))
   const webhooks = startWebhooks({ db, vault, log, metrics, config, forStream: eventStream !== undefined })
   let draining = false
   const privateServer = await startPrivateServer({
     host: config.privateHost,
     port: config.privatePort,
-    problems: async () => (draining ? ['shutting down'] : databaseProblems(db)),
+    problems: async () => (draining ? ['shutting down'] : databaseProblems(db, 'worker')),
     metrics,
   })
   log.info('working', { address: privateServer.url })

@@ -37,6 +37,9 @@ test('every problem is reported at once', () => {
   expect(problems.join('\n')).toMatch(/FLORIN_PROT is not a setting/)
   expect(problems.join('\n')).toMatch(/DATABASE_URL is not set/)
   expect(problems.join('\n')).toMatch(/FLORIN_ENVIRONMENT must be one of sandbox, production/)
+  expect(problems.join('\n')).toMatch(
+    /FLORIN_PUBLIC_URL must match .* "https:\/\/host\/path": The base URL .* without a path/,
+  )
 })
 
 test('webhooks to this machine are refused in production', () => {

@@ -49,7 +49,10 @@ export function loadConfig<Name extends SettingName>(
     } else {
       const value = parse(setting.schema, found.text)
       const problem = check(setting.schema, value)
-      if (problem) problems.push(`${setting.env} ${problem}${setting.secret ? '' : `, but is "${found.text}"`}`)
+      if (problem) {
+        const shown = setting.secret ? '' : `, but is "${found.text}"`
+        problems.push(`${setting.env} ${problem}${shown}: ${describe(setting.schema)}`)
+      }
       config[name] = setting.secret ? new Secret(found.text) : value
     }
   }

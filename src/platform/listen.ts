@@ -19,6 +19,10 @@ export function listen(options: {
 }): Listener {
   const stop = new AbortController()
   let current: pg.Client | undefined
+  // What closing cuts off is no error.
+  const report = (error: Error) => {
+    if (!stop.signal.aborted) options.onError(error)
+  }
 
   async function once(): Promise<void> {
     const client = new pg.Client({
@@ -29,9 +33,11 @@ export function listen(options: {
     })
     current = client
     const ended = new Promise<void>((resolve) => client.once('end', resolve))
-    client.on('error', options.onError)
+    client.on('error', report)
     client.on('notification', ({ payload }) => options.onMessage(payload ?? ''))
-    await client.connect()
+    // A client that is ended while it connects never says what became of that.
+    await Promise.race([client.connect(), ended])
+    if (stop.signal.aborted) return
     await client.query(`listen ${pg.escapeIdentifier(options.channel)}`)
     options.onGap()
     await ended
@@ -42,7 +48,7 @@ export function listen(options: {
       try {
         await once()
       } catch (error) {
-        options.onError(error as Error)
+        report(error as Error)
       }
       await sleep(500, undefined, { signal: stop.signal }).catch(() => undefined)
     }

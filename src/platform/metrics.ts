@@ -25,6 +25,8 @@ export interface Metrics extends HttpMetrics {
   observeWebhook(attempt: WebhookAttempt): void
   /** How long, in seconds, the oldest event waits for its deliveries and the oldest delivery that is due for its attempt. */
   watchWebhooks(ages: () => Promise<{ queued: number; overdue: number }>): void
+  /** For how many seconds the oldest job and the oldest question to a provider have been due. */
+  watchWork(due: () => Promise<{ job: number; outcome: number }>): void
   /** What became of deliveries with a lane. */
   countLane(what: string, deliveries: number): void
   /** Undefined where the servers do not say. */
@@ -117,6 +119,19 @@ export function createMetrics(): Metrics {
           const { queued, overdue } = await ages()
           this.set({ state: 'queued' }, queued)
           this.set({ state: 'overdue' }, overdue)
+        },
+      })
+    },
+    watchWork(due) {
+      new Gauge({
+        name: 'florin_due_seconds',
+        help: 'For how long the oldest job (job) and the oldest question to a provider about an open payment (outcome) have been due.',
+        labelNames: ['work'],
+        registers,
+        async collect() {
+          const { job, outcome } = await due()
+          this.set({ work: 'job' }, job)
+          this.set({ work: 'outcome' }, outcome)
         },
       })
     },

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { eventStreamSettings } from './event-stream-settings.ts'
+import { defaultHeaderPrefix } from './header-prefix.ts'
 import type { Secret } from './secret.ts'
 import { type ProcessName, type Setting, secret, setting } from './setting.ts'
 import { optionalVaultNames, vaultSettings } from './vault-settings.ts'
@@ -31,7 +32,7 @@ export const settings = {
     Type.String({
       pattern: '^postgres(ql)?://',
       description:
-        "PostgreSQL, as this process's own role (`florin_api`, `florin_worker`, `florin_vault`, `florin_migrate`). A transaction pooler may stand between.",
+        "PostgreSQL, as this process's own role (`florin_api`, `florin_worker`, `florin_vault`, `florin_migrate`). Over a network with `?sslmode=verify-full` at its end, and `&sslrootcert=FILE` for a certificate authority of your own. A transaction pooler may stand between.",
     }),
     { env: 'DATABASE_URL', for: everywhere },
   ),
@@ -81,7 +82,7 @@ export const settings = {
   headerPrefix: setting(
     Type.String({
       pattern: '^[A-Za-z][A-Za-z0-9]*-([A-Za-z0-9]+-)*$',
-      default: 'X-Service-',
+      default: defaultHeaderPrefix,
       description:
         'Prefix of the merchant account header and the webhook headers, so that a client built for another brand of the same contract works unchanged.',
     }),

@@ -26,6 +26,15 @@ export const vaultSettings = {
     }),
     { env: 'FLORIN_VAULT_URL', for: ['api', 'worker'] },
   ),
+  vaultTimeoutMs: setting(
+    Type.Integer({
+      minimum: 100,
+      maximum: 120_000,
+      default: 1_500,
+      description: 'How long one call of the vault may take. After that a request that needs it is answered with 504.',
+    }),
+    { env: 'FLORIN_VAULT_TIMEOUT_MS', for: ['api', 'worker'] },
+  ),
   vaultTlsCa: setting(
     Type.Optional(
       Type.String({

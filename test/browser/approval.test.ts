@@ -1,23 +1,17 @@
-import { mkdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import axe from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { card, type Payment, usePayments } from '../payments.ts'
+import { folder, looks, useBrowser } from './use-browser.ts'
 
 /*
- * The sandbox's pages in a real browser, from the payment to the shop and back to the page. With SCREENSHOTS=<folder> every step leaves a
- * picture there.
+ * The sandbox's pages in a real browser, from the payment to the shop and back to the page.
  */
 
 const payments = usePayments()
 const { api } = payments
-const folder = process.env['SCREENSHOTS']
-
-let browser: Browser
-let context: BrowserContext | undefined
+const { open, inspect } = useBrowser()
 let shop: Server
 let shopUrl = ''
 
@@ -33,39 +27,8 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
   shopUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/thanks`
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium' })
-  if (folder) mkdirSync(folder, { recursive: true })
 })
-afterAll(async () => {
-  await browser.close()
-  shop.close()
-})
-afterEach(() => context?.close())
-
-interface Look {
-  width: number
-  height: number
-  colorScheme: 'light' | 'dark'
-}
-
-const looks: [name: string, look: Look][] = [
-  ['phone', { width: 390, height: 844, colorScheme: 'light' }],
-  ['phone-dark', { width: 390, height: 844, colorScheme: 'dark' }],
-  ['desktop', { width: 1280, height: 900, colorScheme: 'light' }],
-  ['desktop-dark', { width: 1280, height: 900, colorScheme: 'dark' }],
-]
-
-/** A page, and all that the browser complains about meanwhile. */
-async function open({ width, height, colorScheme }: Look): Promise<{ page: Page; complaints: string[] }> {
-  context = await browser.newContext({ viewport: { width, height }, colorScheme })
-  const page = await context.newPage()
-  page.setDefaultTimeout(120_000)
-  const complaints: string[] = []
-  page.on('console', (message) => complaints.push(message.text()))
-  page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('requestfailed', (request) => complaints.push(`${request.url()} ${request.failure()?.errorText}`))
-  return { page, complaints }
-}
+afterAll(() => shop.close())
 
 async function approvalUrl(change: object = {}): Promise<{ id: string; url: string }> {
   const { text, body } = await payments.pay({
@@ -76,18 +39,6 @@ async function approvalUrl(change: object = {}): Promise<{ id: string; url: stri
   const { approval_url: url } = body['payment_method'] as { approval_url: string | null }
   if (!url) throw new Error(text)
   return { id: body.id, url }
-}
-
-/** What must be true of every page: nothing cut off, nothing that keeps anybody out. */
-async function inspect(page: Page, name: string): Promise<void> {
-  if (folder) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
-  const size = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')
-  expect(size, `${name} is as wide as the window`).toEqual([page.viewportSize()?.width, page.viewportSize()?.width])
-  await page.evaluate(axe.source)
-  const { violations } = (await page.evaluate('axe.run({ preload: false })')) as axe.AxeResults
-  expect(
-    violations.map(({ id, impact, nodes }) => `${name}: ${impact} ${id} ${nodes.map(({ html }) => html).join(' ')}`),
-  ).toEqual([])
 }
 
 const walks = [

@@ -1,4 +1,4 @@
-import { signToken } from '../../src/cli/sign-token.ts'
+import { signToken } from '../sign-token.ts'
 import { halves, order, toBytes } from '../forged-tokens/signatures.ts'
 
 /** So many tokens of other bytes with the same claims: signed again and again, and each signature's own twin (r, n - s). */

@@ -44,6 +44,8 @@ export function answerProblems(openapi: Json, asked: Route, method: string, answ
   add(status >= 500, 'is a fault of ours')
 
   // Answers to other methods are documented with the operations that exist.
+  const helps = headers.get('link') ?? ''
+  add(status >= 400 && !/^<\/docs\/errors\/\w+>; rel="help"$/.test(helps), 'leads to no page about the error')
   const operation = at(openapi, 'paths', asked.path, (method === 'HEAD' ? 'GET' : asked.method).toLowerCase())
   const response = responseOf(openapi, operation, status)
   add(!operation, 'is not in openapi.json')
@@ -64,8 +66,10 @@ export function answerProblems(openapi: Json, asked: Route, method: string, answ
 
   add(/"(input|stack)"/.test(text), 'hands the input or a stack back')
   add(status === 401 && !headers.get('www-authenticate')?.startsWith('Bearer realm='), 'has no challenge')
+  add(status === 422 && !helps.includes('/bad_request>'), 'leads to the page of another error')
   if (status === 422) return problems
   const { code, status: said } = answer.body as { code?: string; status?: number }
+  add(!helps.includes(`/${code}>`), 'leads to the page of another error')
   add(said !== status, 'says another status than it has')
   add(errorTable[code as keyof typeof errorTable]?.[0] !== status, 'has a code of another status')
   return problems

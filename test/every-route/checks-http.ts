@@ -45,7 +45,7 @@ export const answersBrowsers: Check = async (run, of) => {
     await run.ask(of, { params: unknownParams(of), headers: origin, token: 'x' }),
   ]
   for (const answer of answers) {
-    const exposed = 'x-request-id, retry-after, ratelimit, ratelimit-policy, idempotency-replayed'
+    const exposed = 'x-request-id, link, retry-after, ratelimit, ratelimit-policy, idempotency-replayed'
     const wanted = isForBrowsers(of)
       ? [
           ['access-control-allow-origin', '*'],

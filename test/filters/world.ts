@@ -1,4 +1,4 @@
-import { signToken } from '../../src/cli/sign-token.ts'
+import { signToken } from '../sign-token.ts'
 import { createAccount, createKeyPair } from '../api.ts'
 import { type Ask, createAsk } from './compare.ts'
 import { type CallerName, callers } from './queries.ts'

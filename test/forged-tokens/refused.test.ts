@@ -21,7 +21,7 @@ const forgeries = () => (corpus ??= forge(cast()))
 const describe = ({ className, what }: Entry) => `${className}: ${what}`
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
-test('no forged token is accepted, and all of them are refused alike', { timeout: 120_000 }, async () => {
+test('no forged token is accepted, and all of them are refused alike', async () => {
   const entries = forgeries()
   const counts = Object.fromEntries(
     Object.keys(classes).map((name) => [name, entries.filter(({ className }) => className === name).length]),
@@ -87,9 +87,7 @@ test('an edited token is refused right after its original was accepted and remem
   expect(refused).toEqual(Array.from({ length: 40 }, () => 401))
 })
 
-test('the corpus finds flaws: verifiers with one planted each accept something, the same verifier without accepts nothing', {
-  timeout: 120_000,
-}, () => {
+test('the corpus finds flaws: verifiers with one planted each accept something, the same verifier without accepts nothing', () => {
   expect(new Set<string>(Object.values(flaws).flat())).toEqual(new Set(Object.keys(classes)))
   const entries = forgeries()
   const sound = createVerifier(cast())

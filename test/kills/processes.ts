@@ -75,7 +75,16 @@ export interface ApiOptions {
 const hook = ['--import', join(root, 'test/kill-hook.ts')]
 let victims = 0
 
-const planting = (bugs: readonly PlantedBug[]) => (bugs.length > 0 ? { PLANT: JSON.stringify(bugs) } : {})
+/** How busy the machine is must not decide: a request that is refused for its time did not get to where it was to die. */
+const patience: readonly PlantedBug[] = [
+  { file: 'src/deadline.ts', from: 'AbortSignal.timeout(ms)', to: 'AbortSignal.timeout(120_000)' },
+  { file: 'platform/postgres.ts', from: 'connectionTimeoutMillis: 5_000', to: 'connectionTimeoutMillis: 120_000' },
+]
+
+const planting = (bugs: readonly PlantedBug[]) => ({
+  FLORIN_VAULT_TIMEOUT_MS: '120000',
+  PLANT: JSON.stringify([...patience, ...bugs]),
+})
 
 function newOrder(folder: string): { file: string; order: (order: KillOrder) => void } {
   victims += 1

@@ -149,7 +149,7 @@ async function cutOff(stage: Stage, apis: StageApis, target: Target, cases: read
     await sleep(20 + Math.random() * 250)
     victim.kill('SIGKILL')
   }
-  const late = sleep(20_000, 'late' as const, { ref: false })
+  const late = sleep(240_000, 'late' as const, { ref: false })
   const end = await Promise.race([Promise.all(sent).then(() => victim.exited), late])
   if (end !== 'SIGKILL') problems.push(`the process lived on at "${target.name}"`)
   victim.kill('SIGKILL')

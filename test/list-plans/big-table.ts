@@ -91,6 +91,8 @@ export async function fillBigTable(client: pg.Client): Promise<void> {
     "set session_replication_role = replica; set maintenance_work_mem = '256MB'; set synchronous_commit = off",
   )
   for (const { name } of indexes) await client.query(`drop index ${name}`)
+  // Before there is anything to do for it: while it looks at one table, rows of another do not become visible to all, and plans depend on that.
+  for (const table of tables) await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
   await client.query(
     `
     insert into merchant_accounts (id, list_id, display_name, account_updater_enabled, async_network_tokens_enabled, created_at, updated_at)
@@ -130,10 +132,7 @@ export async function fillBigTable(client: pg.Client): Promise<void> {
   await client.query('set session_replication_role = origin')
   // All rows are looked at instead of a sample: which plan is chosen must not be chance.
   await client.query('set default_statistics_target = 1000')
-  for (const table of tables) {
-    await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
-    await client.query(`vacuum analyze ${table}`)
-  }
+  for (const table of tables) await client.query(`vacuum analyze ${table}`)
   await client.query('analyze merchant_accounts')
 }
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../src/cli/postgres-cluster.ts'
 import { startApi } from '../../src/main/api.ts'
 import { Secret } from '../../src/platform/secret.ts'
 import { apiConfig, roleIds, send, useApi } from '../api.ts'
@@ -13,14 +13,6 @@ const direct = useApi()
 const folder = mkdtempSync(join(tmpdir(), 'pooler-'))
 let pooler: ChildProcess
 let pooled: Awaited<ReturnType<typeof startApi>>
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 
 beforeAll(async () => {
   const port = await freePort()

@@ -68,6 +68,27 @@ test('a declined payment is created with its code, not refused as a request', as
   })
 })
 
+test('what failed leads to the page about its code: a payment, also when it is asked for again, a capture, a refund', async () => {
+  const help = ({ headers }: { headers: Headers }) => headers.get('link')
+  const page = (code: string) => `</docs/errors/${code}>; rel="help"`
+  const headers = { 'idempotency-key': newId() }
+  const metadata = { error_code: 'mine' }
+  const declined = await pay({ amount: 200_011, metadata }, headers)
+  const { id } = declined.body
+  expect(help(declined)).toBe(page('insufficient_funds'))
+  expect(help(await pay({ amount: 200_011, metadata }, headers))).toBe(page('insufficient_funds'))
+  expect(help(await api.request('GET', `/transactions/${id}`))).toBe(page('insufficient_funds'))
+  expect(help(await api.request('GET', `/transactions?id=${id}`))).toBeNull()
+  expect(help(await pay({ metadata }))).toBeNull()
+
+  const path = await paid({ amount: 500_002 })
+  await act(`${path}/capture`)
+  const { items } = await get<{ items: { id: string }[] }>(`${path}/captures`)
+  expect(help(await api.request('GET', `${path}/captures/${items[0]?.id}`))).toBe(page('refused_transaction'))
+  const refunded = await act(`${await paid({ amount: 520_002, intent: 'capture' })}/refunds`, {})
+  expect(help(refunded)).toBe(page('issuer_decline'))
+})
+
 test('async_capture goes with intent capture only', async () => {
   expect(refusal(await pay({ async_capture: true }))).toEqual([400, '/async_capture value_error.conflict'])
   expect(refusal(await pay({ async_capture: true, intent: 'authorize' }))[0]).toBe(400)

@@ -12,7 +12,6 @@ interface ImportOptions {
 
 export function binsCommand(): Command {
   return new Command('bins')
-    .description('Manage what is known of cards by their first digits.')
     .addCommand(importCommand())
     .addHelpText('after', '\nExample:\n  $ florin bins import bins.csv --replace')
 }

@@ -18,7 +18,6 @@ const where =
 
 export function clockCommand(): Command {
   return new Command('clock')
-    .description('Show and move the clock of a merchant account, in a sandbox.')
     .addHelpText('after', '\nExample:\n  $ florin clock advance --account default 3d')
     .addCommand(showCommand())
     .addCommand(advanceCommand())

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { createSigner } from '@florin/sdk/core'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { withoutPassword } from '../database-url.ts'
 import { isSerious, parseLogLine, renderLogLine } from '../dev/child-log.ts'
@@ -8,7 +9,6 @@ import { stopRequest } from '../dev/stop-request.ts'
 import { shortPath } from '../dev-folder.ts'
 import { note, reportError, say, sayJson } from '../output.ts'
 import { version } from '../repository.ts'
-import { signToken } from '../sign-token.ts'
 
 interface DevCommandOptions {
   port: number
@@ -17,7 +17,6 @@ interface DevCommandOptions {
 }
 
 const tokenSeconds = 24 * 60 * 60
-const testCard = JSON.stringify({ method: 'card', number: '4111111111111111', expiration_date: '12/30' })
 const testPayment = JSON.stringify({
   amount: 1299,
   currency: 'EUR',
@@ -27,7 +26,6 @@ const testPayment = JSON.stringify({
 
 export function devCommand(): Command {
   return new Command('dev')
-    .description('Start everything on this machine: PostgreSQL, the processes, a key pair and a token.')
     .addOption(
       new Option('--port <port>', 'port of the API; 0 takes a free one')
         .env('FLORIN_PORT')
@@ -77,7 +75,7 @@ async function announce(
   mode: { json: boolean; ephemeral: boolean },
 ) {
   const expiresAt = new Date(Date.now() + tokenSeconds * 1000)
-  const token = await signToken({ privateKeyPem: keyPair.privateKeyPem, lifetimeSeconds: tokenSeconds })
+  const token = await createSigner(keyPair.privateKeyPem)({ expiresInSeconds: tokenSeconds })
   const docsUrl = `${baseUrl}/docs`
   if (mode.json) {
     return sayJson({
@@ -91,32 +89,29 @@ async function announce(
     })
   }
   const another = mode.ephemeral ? `npx florin token --key ${privateKeyFile}` : 'npx florin token'
+  // These find it by its folder, which an ephemeral one has not.
+  const more = mode.ephemeral
+    ? ''
+    : '  npx florin demo       fills it with a shop of 5,000 payments\n  npx florin listen     shows events as they happen\n'
   const until = expiresAt.toISOString().slice(0, 16).replace('T', ' ')
   say(`
 ${styleText('bold', 'Florin is ready.')}
 
   API             ${styleText('cyan', baseUrl)}
-  Docs            ${styleText('cyan', docsUrl)}
+  Guides          ${styleText('cyan', `${docsUrl}/guides`)}
+  Reference       ${styleText('cyan', docsUrl)}
   Database        ${withoutPassword(adminUrl)}
   Private key     ${shortPath(privateKeyFile)}
-  Another token   ${another}
-  Stop            Ctrl-C
 
-A token for every merchant account (there is one, "${merchantAccountId}"), valid for 24 hours, until ${until} UTC:
+A token for every merchant account (there is one, "${merchantAccountId}"), valid for 24 hours, until ${until} UTC; another: ${another}
 
 ${token}
 
-Try it:
+Charge a test card:
 
-curl -s ${baseUrl}/card-scheme-definitions -H "Authorization: Bearer ${token}"
+curl -s ${baseUrl}/transactions -H "Authorization: Bearer $(${another})" -H "Content-Type: application/json" -d '${testPayment}'
 
-Store a test card:
-
-curl -s ${baseUrl}/payment-methods -H "Authorization: Bearer ${token}" -H "Content-Type: application/json" -d '${testCard}'
-
-Charge one:
-
-curl -s ${baseUrl}/transactions -H "Authorization: Bearer ${token}" -H "Content-Type: application/json" -d '${testPayment}'
+${more}  Ctrl-C                stops everything
 `)
 }
 

@@ -1,76 +1,53 @@
 import { styleText } from 'node:util'
 import { Command } from 'commander'
-import { ConfigError } from '../../platform/config.ts'
-import { findDatabaseUrl, withDatabase } from '../database-url.ts'
-import { databaseChecks } from '../doctor/database.ts'
-import { type Finding, problem, skipped } from '../doctor/finding.ts'
-import { checkConfiguration, checkNode, checkServer } from '../doctor/machine.ts'
-import { checkVault } from '../doctor/vault.ts'
-import { CommandError, say, sayJson } from '../output.ts'
+import { examine } from '../doctor/examine.ts'
+import type { Finding } from '../doctor/finding.ts'
+import { say, sayJson } from '../output.ts'
 
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
-      'Check this machine, the configuration, the database and the vault, and say how to mend what is wrong.',
+      'Check this machine, the configuration, the database, the vault and the work in progress, and say how to mend what is wrong.',
     )
     .option('--json', 'print one line of JSON')
     .addHelpText(
       'after',
       `
 It looks at the database in DATABASE_URL and the vault at FLORIN_VAULT_URL, else at those of the "florin dev" that runs
-in this folder, and changes nothing.
-The exit code is 1 when there is a problem.
+in this folder, and changes nothing. The settings that it checks are those of the process whose role is in DATABASE_URL;
+the role florin_worker sees most.
+The exit code is 1 when there is a problem; warnings leave it at 0.
 
-Example:
-  $ florin doctor`,
+Examples:
+  $ florin doctor
+  $ DATABASE_URL_FILE=/etc/florin/worker/database-url florin doctor --json`,
     )
-    .action(examine)
+    .action(tell)
 }
 
-async function examine({ json }: { json?: boolean }): Promise<void> {
-  const findings = [
-    checkNode(),
-    checkConfiguration(),
-    ...(await checkDatabase()),
-    await checkVault(),
-    await checkServer(),
-  ]
-  const problems = findings.filter(({ status }) => status === 'problem').length
+async function tell({ json }: { json?: boolean }): Promise<void> {
+  const findings = await examine()
+  const count = (wanted: Finding['status']) => findings.filter(({ status }) => status === wanted).length
+  const problems = count('problem')
   if (problems > 0) process.exitCode = 1
   if (json) return sayJson({ ok: problems === 0, checks: findings })
   for (const finding of findings) print(finding)
-  say(problems === 0 ? '\nEverything is well.' : `\n${problems} problem(s) found.`)
+  say(`\n${summary(problems, count('warning'))}`)
 }
 
-/** What cannot be asked of a database that does not answer is left out. */
-async function checkDatabase(): Promise<Finding[]> {
-  const findings: Finding[] = []
-  try {
-    await withDatabase(await findDatabaseUrl('admin'), async (db) => {
-      for (const check of databaseChecks) findings.push(await check(db))
-    })
-  } catch (error) {
-    // The check of the configuration has told it already.
-    if (error instanceof ConfigError) return [skipped('database', 'the configuration must be mended first')]
-    if (!(error instanceof Error)) throw error
-    findings.push(explain(error))
-  }
-  return findings
-}
-
-function explain(error: Error): Finding {
-  if (!(error instanceof CommandError)) return problem('database', error.message, 'Check DATABASE_URL and the server.')
-  const [message = '', ...advice] = error.message.split(/(?<=\.) /)
-  return problem('database', message, advice.join(' '))
+function summary(problems: number, warnings: number): string {
+  if (problems > 0) return `${problems} problem(s) found.`
+  return warnings > 0 ? `No problem, ${warnings} warning(s).` : 'Everything is well.'
 }
 
 const marks = {
   ok: styleText('green', '✓'),
+  warning: styleText('yellow', '!'),
   problem: styleText('red', '✗'),
   skipped: styleText('dim', '-'),
 } as const
 
-function print({ check, status, message, fix }: Finding): void {
+function print({ check, status, message, why, fix }: Finding): void {
   say(`${marks[status]} ${check.padEnd(14)} ${message}`)
-  if (fix) say(`${' '.repeat(17)}${fix}`)
+  for (const line of [why, fix]) if (line) say(`${' '.repeat(17)}${line}`)
 }

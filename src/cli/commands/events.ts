@@ -15,14 +15,7 @@ interface Delivery {
   next_attempt_at: string | null
 }
 
-export function eventsCommand(): Command {
-  return new Command('events')
-    .description('Look after events.')
-    .addCommand(resendCommand())
-    .addHelpText('after', '\nExample:\n  $ florin events resend 0192f4a6-7e0c-7c33-b1de-3f1a2b4c5d6e')
-}
-
-function resendCommand(): Command {
+export function resendCommand(): Command {
   return addApiOptions(
     new Command('resend')
       .description('Send an event again to the webhook subscriptions that were to be told of it.')
@@ -33,7 +26,7 @@ function resendCommand(): Command {
     .addHelpText(
       'after',
       `
-A subscription that is newer than the event is told of it by a replay: POST /webhook-subscriptions/{id}/replay.
+A subscription that is newer than the event is told of it by a replay: florin webhook-subscriptions replay.
 With --account "*" those of all merchant accounts are told, and of the whole instance.
 
 Example:
@@ -47,19 +40,17 @@ async function runResend(event: string, { subscription, json = false, ...options
     if (!isUuid(id)) throw new CommandError(`${id} is not an id: a UUID in lower case.`)
   }
   const client = await createApiClient(options)
-  const query = new URLSearchParams({
-    event_id: event,
-    limit: '100',
-    ...(subscription && { subscription_id: subscription }),
-  })
-  const { items } = await client.ask<{ items: Delivery[] }>('GET', `/webhook-deliveries?${query.toString()}`)
+  const query = { event_id: event, limit: 100, subscription_id: subscription }
+  const { items } = await client.ask<{ items: Delivery[] }>({ method: 'GET', path: '/webhook-deliveries', query })
   if (items.length === 0) {
     throw new CommandError(
       'No webhook subscription was to be told of this event. Check its id and --account, or replay it: florin events resend --help.',
     )
   }
   const retried: Delivery[] = []
-  for (const { id } of items) retried.push(await client.ask<Delivery>('POST', `/webhook-deliveries/${id}/retry`))
+  for (const { id } of items) {
+    retried.push(await client.ask<Delivery>({ method: 'POST', path: `/webhook-deliveries/${id}/retry` }))
+  }
   if (json) return sayJson({ deliveries: retried })
   for (const { id, subscription_id, next_attempt_at } of retried) {
     say(`subscription ${subscription_id}: delivery ${id}, next attempt at ${next_attempt_at}`)

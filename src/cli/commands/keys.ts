@@ -19,9 +19,11 @@ interface CreateOptions {
 
 export function keysCommand(): Command {
   return new Command('keys')
-    .description('Manage the key pairs that sign access tokens.')
     .addCommand(createCommand())
-    .addHelpText('after', '\nExample:\n  $ florin keys create --name "Shop back end" --out shop.pem')
+    .addHelpText(
+      'after',
+      '\n"florin api-key-pairs list" shows them, and "florin api-key-pairs update" takes one out of service.\n\nExample:\n  $ florin keys create --name "Shop back end" --out shop.pem',
+    )
 }
 
 function createCommand(): Command {

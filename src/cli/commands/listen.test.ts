@@ -3,13 +3,14 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { apiConfig, useApi } from '../../../test/api.ts'
 import { insertDelivery, insertSubscription } from '../../../test/webhooks.ts'
-import { freePort } from '../../../test/processes.ts'
+import { freePort } from '../postgres-cluster.ts'
 import { startApi } from '../../main/api.ts'
 import { root } from '../repository.ts'
 
@@ -61,14 +62,17 @@ async function receive(): Promise<{ url: string; received: Received[] }> {
 interface Listener {
   /** Each is waited for. */
   line(index: number): Promise<Record<string, unknown>>
+  /** Resolves when it has been said on standard error. */
+  said(text: string): Promise<void>
+  remarks(): string
   stop(): Promise<number | null>
 }
 
-function listen(args: string[]): Listener {
+function listen(args: string[], url = api.url()): Listener {
   const child: ChildProcess = spawn(
     process.execPath,
-    [program, 'listen', '--json', '--api', api.url(), '--key', key, ...args],
-    { env: environment(), stdio: ['ignore', 'pipe', 'inherit'] },
+    [program, 'listen', '--json', '--api', url, '--key', key, ...args],
+    { env: environment(), stdio: ['ignore', 'pipe', 'pipe'] },
   )
   onTestFinished(() => void child.kill('SIGKILL'))
   let text = ''
@@ -84,7 +88,13 @@ function listen(args: string[]): Listener {
     text += chunk.toString()
     look()
   })
+  let remarks = ''
+  child.stderr?.on('data', (chunk: Buffer) => (remarks += chunk.toString()))
   return {
+    remarks: () => remarks,
+    async said(text) {
+      while (!remarks.includes(text)) await once(child.stderr as Readable, 'data')
+    },
     line: (index) => new Promise((resolve) => (waiting.push({ index, resolve }), look())),
     async stop() {
       const ended = once(child, 'exit')
@@ -150,6 +160,48 @@ test('a receiver that is not there is told, and the next event is sent all the s
   expect(await listener.stop()).toBe(0)
 })
 
+test('an API that never answered ends it with what to do; one that goes and comes back is told of once each', async () => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  expect(await florin(['listen'], url)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: .* did not answer \(ECONNREFUSED\)\. Does it run, .*\n$/) as string,
+  })
+  const config = apiConfig(api.database.url('florin_api'), { port })
+  const first = await startApi(config, () => undefined)
+  const listener = listen([], url)
+  await listener.line(0)
+  await first.close()
+  await refuseTwice(port)
+  const second = await startApi(config, () => undefined)
+  await listener.said('Connected again.')
+  expect(await listener.stop()).toBe(0)
+  await second.close()
+  expect(listener.remarks().split('\n')).toEqual([
+    expect.stringMatching(/^The connection was lost \(.*\); trying again until it is back\.$/),
+    'Connected again.',
+    '',
+  ])
+})
+
+/** Somebody who hangs up on the first two who call. */
+async function refuseTwice(port: number): Promise<void> {
+  const server = createTcpServer((socket) => socket.destroy())
+  await once(server.listen(port, '127.0.0.1'), 'listening')
+  for (let calls = 0; calls < 2; calls += 1) await once(server, 'connection')
+  server.close()
+}
+
+test('a receiver keeps its secret when it is given, and a secret that signs nothing is refused without being repeated', async () => {
+  const listener = listen(['--secret', 'whsec_c2VjcmV0'])
+  expect((await listener.line(0))['secret']).toBe('whsec_c2VjcmV0')
+  expect(await listener.stop()).toBe(0)
+  const { code, stderr } = await florin(['listen', '--secret', 'hunter2'])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('must be "whsec_"')])
+  expect(stderr).not.toContain('hunter2')
+})
+
 test('an event is triggered by doing it; what can be is listed, and what cannot is refused with what to do', async () => {
   const triggered = await florin(['trigger', 'buyer.updated', '--json'])
   expect(triggered).toMatchObject({ code: 0, stderr: '' })
@@ -160,11 +212,14 @@ test('an event is triggered by doing it; what can be is listed, and what cannot 
     code: 1,
     stderr: 'error: payout.failed cannot be brought about. "florin trigger" lists what can.\n',
   })
+  expect((await florin(['trigger', 'transaction.settled'])).stderr).toContain(
+    'florin clock advance --account default 3d',
+  )
   expect((await florin(['trigger', 'transaction.captured'])).stderr).toMatch(
     /^error: It was done, but no transaction.captured/,
   )
   expect((await florin(['trigger', 'buyer.created'], 'http://127.0.0.1:1')).stderr).toMatch(
-    /does not answer .* Is it running/,
+    /^error: http:\/\/127.0.0.1:1 did not answer .* Does it run/,
   )
   expect((await florin(['listen', '--events', 'buyer.invented'])).stderr).toContain('There is no event buyer.invented')
 })

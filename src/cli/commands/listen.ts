@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { BoundedMap } from '../../bounded-map.ts'
 import { eventNames } from '../../events/catalog.ts'
 import { firstIdOf } from '../../ids.ts'
@@ -8,12 +8,13 @@ import { secretPrefix, signatureHeaders } from '../../webhooks/sign.ts'
 import { addApiOptions, type ApiClient, type ApiOptions, ApiRefusal, causeOf, createApiClient } from '../api-client.ts'
 import { stopRequest } from '../dev/stop-request.ts'
 import { readEventStream, type StreamedEvent } from '../event-stream.ts'
-import { note, say, sayJson } from '../output.ts'
+import { CommandError, note, say, sayJson } from '../output.ts'
 
 interface ListenOptions extends ApiOptions {
   forwardTo?: string
   events?: string[]
   consumer?: string
+  secret?: string
   json?: boolean
 }
 
@@ -24,18 +25,24 @@ const reconnectMs = 1_000
 export function listenCommand(): Command {
   return addApiOptions(
     new Command('listen')
-      .description('Print events as they happen, and send them to a URL on this machine.')
       .option('--forward-to <url>', 'send each event there, signed as a webhook is', parseUrl)
       .option('--events <names>', 'only these, with commas between', parseNames)
       .option('--consumer <name>', 'go on where this consumer stopped; the server keeps the place')
+      .addOption(
+        new Option(
+          '--secret <secret>',
+          'sign with this one, which begins with whsec_ (default: a new one each time)',
+        ).env('WEBHOOK_SECRET'),
+      )
       .option('--json', 'print a line of JSON for each event'),
   )
     .addHelpText(
       'after',
       `
 Nothing has to reach this machine from outside: the events come over a connection that it opens. Each is signed in both forms
-with a secret made for this session and printed at its start. An event may come twice, and is then printed once, unless this
-command was started again in between. Without --consumer it begins now.
+with the secret that is printed at the start. With --secret it is the same whenever you start again, so the receiver keeps its own.
+An event may come twice, and is then printed once, unless this command was started again in between. Without --consumer it
+begins now. It connects again when the connection is lost.
 
 Examples:
   $ florin listen
@@ -47,57 +54,73 @@ Examples:
 async function runListen(options: ListenOptions): Promise<void> {
   const signal = stopRequest()
   const client = await createApiClient(options)
-  const secret = secretPrefix + randomBytes(48).toString('base64')
+  const secret = secretOf(options)
   if (options.consumer !== undefined) await makeConsumer(client, options.consumer)
   const seen = new BoundedMap<string, true>(20_000)
   let position: string | undefined
   const start = firstIdOf(Date.now())
-  let isAnnounced = false
+  let connection: 'none yet' | 'open' | 'lost' = 'none yet'
   while (!signal.aborted) {
     try {
-      const feed = await client.open(feedPath(options, position), signal)
-      if (!isAnnounced) announce(secret, options)
-      isAnnounced = true
+      const query = feedQuery(options, position)
+      const feed = await client.send({ method: 'GET', path: '/events/feed', query, options: { signal } })
+      if (connection === 'none yet') announce(secret, options)
+      if (connection === 'lost') note('Connected again.')
+      connection = 'open'
       for await (const event of readEventStream(feed)) {
         if (seen.get(event.id)) continue
         seen.set(event.id, true)
         report(event, await forward(event, secret, client.headerPrefix, options.forwardTo), options.json ?? false)
         if (position === undefined || event.id > position) position = event.id
         if (options.consumer !== undefined) {
-          await client.ask('PUT', `/events/consumers/${options.consumer}`, { position })
+          await client.ask({ method: 'PUT', path: `/events/consumers/${options.consumer}`, body: { position } })
         }
       }
     } catch (error) {
       if (signal.aborted) return
-      if (error instanceof ApiRefusal && error.status >= 400 && error.status < 500) throw error
-      note(`The connection was lost (${error instanceof ApiRefusal ? error.message : causeOf(error)}); trying again.`)
+      if (error instanceof ApiRefusal && error.answer.status < 500) throw error
+      // Nobody was ever there: the address is wrong, or Florin is not started.
+      if (connection === 'none yet') throw error
+      if (connection === 'open') note(`The connection was lost (${reasonOf(error)}); trying again until it is back.`)
+      connection = 'lost'
     }
     position ??= start
     await sleep(reconnectMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
+function secretOf({ secret = secretPrefix + randomBytes(48).toString('base64') }: ListenOptions): string {
+  if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)) return secret
+  throw new CommandError(
+    '--secret, or WEBHOOK_SECRET, must be "whsec_" and base64, as a webhook subscription shows it.',
+  )
+}
+
+const reasonOf = (error: unknown): string => (error instanceof CommandError ? error.message : causeOf(error))
+
 /** Not before the feed is open: what happens from now on is heard. */
 function announce(secret: string, { forwardTo, json }: ListenOptions): void {
   if (json) return sayJson({ type: 'listening', secret, forward_to: forwardTo ?? null })
-  say(`Listening. The secret of this session: ${secret}`)
+  say(
+    forwardTo === undefined ? 'Listening. Ctrl-C ends it.' : `Listening, and sending to ${forwardTo}. Ctrl-C ends it.`,
+  )
+  if (forwardTo !== undefined) say(`The secret that signs: ${secret}`)
+  note('To see an event of a sandbox: florin trigger transaction.captured')
 }
 
 async function makeConsumer(client: ApiClient, id: string): Promise<void> {
   try {
-    await client.ask('POST', '/events/consumers', { id })
+    await client.ask({ method: 'POST', path: '/events/consumers', body: { id } })
   } catch (error) {
-    if (!(error instanceof ApiRefusal) || error.status !== 409) throw error
+    if (!(error instanceof ApiRefusal) || error.answer.status !== 409) throw error
   }
 }
 
-function feedPath({ events = [], consumer }: ListenOptions, position: string | undefined): string {
-  const query = new URLSearchParams({ wait: String(waitSeconds) })
-  for (const name of events) query.append('name', name)
-  if (consumer !== undefined) query.set('consumer', consumer)
-  else if (position !== undefined) query.set('position', position)
-  return `/events/feed?${query.toString()}`
-}
+const feedQuery = ({ events, consumer }: ListenOptions, position: string | undefined) => ({
+  wait: waitSeconds,
+  name: events,
+  ...(consumer === undefined ? { position } : { consumer }),
+})
 
 interface Forwarded {
   status: number | null

@@ -11,7 +11,6 @@ interface MigrateCommandOptions {
 
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .description('Bring the database in DATABASE_DIRECT_URL or DATABASE_URL to the newest schema.')
     .option('--status', 'only list what is applied and what is missing')
     .option('--json', 'print one line of JSON')
     .addHelpText(

@@ -1,26 +1,26 @@
+import { createSigner } from '@florin/sdk/core'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { isPins, pinNames, type Pins } from '../../embed.ts'
+import { decodeProtectedHeader } from 'jose/decode/protected_header'
+import { decodeJwt } from 'jose/jwt/decode'
 import { isUuid } from '../../ids.ts'
 import { expandScopes } from '../../scopes.ts'
 import { CommandError, say, sayJson } from '../output.ts'
 import { readPrivateKey } from '../private-key.ts'
-import { signToken } from '../sign-token.ts'
 
 interface TokenCommandOptions {
   key?: string
   scope?: string[]
   expires: number
-  pin?: Pins
+  pin?: string[]
   checkoutSession?: string
   json?: boolean
 }
 
 const longestSeconds = 24 * 60 * 60
+const issuer = 'florin command line'
 
 export function tokenCommand(): Command {
   return new Command('token')
-    .description('Sign an access token with a private key and print it.')
     .option('--key <file>', 'private key, PEM (default: the one "florin dev" made)')
     .option('--scope <scope>', 'what the token may do; repeat for more (default: *.read and *.write)', addScope)
     .addOption(
@@ -28,7 +28,7 @@ export function tokenCommand(): Command {
         .argParser(parseDuration)
         .default(3_600, '1h'),
     )
-    .option('--pin <name=value>', 'for a browser: a value that its requests must have; repeat for more', addPin)
+    .option('--pin <name=value>', 'for a browser: a value that its requests must have; repeat for more', addText)
     .option('--checkout-session <id>', 'payments with the token belong to this checkout session', checkId)
     .option('--json', 'print one line of JSON')
     .addHelpText(
@@ -38,8 +38,8 @@ Examples:
   $ curl -s http://127.0.0.1:8080/card-scheme-definitions -H "Authorization: Bearer $(npx florin token)"
   $ florin token --key shop.pem --scope transactions.read --scope buyers.read --expires 15m
 
-A token for a browser has the scope embed, and nothing else counts. Values can be pinned (${pinNames.join(', ')});
-objects and lists as JSON:
+A token for a browser has the scope embed, and nothing else counts. Values can be pinned: amount, currency, a buyer, metadata and more
+(docs/guides/browser-tokens.md); objects and lists as JSON:
   $ florin token --scope embed
   $ florin token --pin amount=1299 --pin currency=EUR --pin buyer_external_identifier=buyer-4711 --pin 'metadata={"order":"4711"}'`,
     )
@@ -47,16 +47,19 @@ objects and lists as JSON:
 }
 
 async function printToken({ key, scope, expires, pin, checkoutSession, json }: TokenCommandOptions): Promise<void> {
-  if (pin && scope && !scope.includes('embed')) {
+  // Loaded when it is needed: what checks values takes longer than all the rest.
+  const pins = pin && (await import('../pins.ts')).parsePins(pin)
+  if (pins && scope && !scope.includes('embed')) {
     throw new CommandError('Values are pinned in tokens for browsers: leave --scope out, or say --scope embed.')
   }
-  const scopes = scope ?? (pin && ['embed'])
-  const privateKeyPem = await readPrivateKey(key)
-  const token = await signToken({
-    privateKeyPem,
-    lifetimeSeconds: expires,
+  const scopes = scope ?? (pins && ['embed'])
+  const sign = createSigner(await readPrivateKey(key))
+  const token = await sign({
+    issuer,
+    expiresInSeconds: expires,
     ...(scopes && { scopes }),
-    claims: { ...(pin && { embed: pin }), ...(checkoutSession && { checkout_session_id: checkoutSession }) },
+    ...(pins && { embed: pins }),
+    ...(checkoutSession && { checkoutSessionId: checkoutSession }),
   })
   if (!json) return say(token)
   const { exp = 0, scopes: signed } = decodeJwt(token)
@@ -68,35 +71,13 @@ async function printToken({ key, scope, expires, pin, checkoutSession, json }: T
   })
 }
 
+const addText = (text: string, before: string[] = []): string[] => [...before, text]
+
 function addScope(scope: string, before: string[] = []): string[] {
   if (expandScopes([scope]).size === 0) {
     throw new InvalidArgumentError('There is no such scope. Examples: *.read, transactions.read, buyers.write, embed.')
   }
   return [...before, scope]
-}
-
-const texts: readonly string[] = ['currency', 'buyer_id', 'buyer_external_identifier', 'merchant_account_id']
-
-function addPin(text: string, before: Pins = {}): Pins {
-  const [, name = '', value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? []
-  if (!pinNames.some((known) => known === name)) {
-    throw new InvalidArgumentError(`Write name=value. What can be pinned: ${pinNames.join(', ')}.`)
-  }
-  const pins: unknown = { ...before, [name]: texts.includes(name) ? value : parseJson(value) }
-  if (isPins(pins)) return pins
-  throw new InvalidArgumentError(
-    name.startsWith('buyer') && (before.buyer_id ?? before.buyer_external_identifier) !== undefined
-      ? 'A buyer is pinned by one name.'
-      : `That is not what ${name} can be. Examples: amount=1299, currency=EUR, 'metadata={"order":"4711"}'.`,
-  )
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 function checkId(text: string): string {

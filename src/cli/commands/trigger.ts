@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
-import { addApiOptions, type ApiClient, type ApiOptions, ApiRefusal, createApiClient } from '../api-client.ts'
+import { addApiOptions, type ApiClient, type ApiOptions, createApiClient } from '../api-client.ts'
 import { CommandError, say, sayJson } from '../output.ts'
-import { type Call, triggers } from '../triggers.ts'
+import { refuseProduction } from '../refuse-production.ts'
+import { type Call, triggers, untriggered } from '../triggers.ts'
 
 interface TriggerOptions extends ApiOptions {
   json?: boolean
@@ -19,7 +20,6 @@ const patienceMs = 10_000
 export function triggerCommand(): Command {
   return addApiOptions(
     new Command('trigger')
-      .description('Bring an event about in a sandbox, by really doing what it tells of.')
       .argument('[name]', 'name of the event; without it, all that can be brought about are listed')
       .option('--json', 'print one line of JSON'),
   )
@@ -27,7 +27,7 @@ export function triggerCommand(): Command {
       'after',
       `
 What it makes stays: buyers, payments, gift cards. Payments need a payment service that takes euros in Germany, as "florin dev"
-has. transaction.settled comes with time: pay, and then "florin clock advance".
+has.
 
 Examples:
   $ florin trigger
@@ -39,18 +39,19 @@ Examples:
 async function runTrigger(name: string | undefined, { json = false, ...options }: TriggerOptions): Promise<void> {
   if (name === undefined) return list(json)
   const trigger = Object.entries(triggers).find(([known]) => known === name)?.[1]
-  if (!trigger) throw new CommandError(`${name} cannot be brought about. "florin trigger" lists what can.`)
+  if (!trigger) throw new CommandError(`${name} cannot be brought about. ${adviceOn(name)}`)
   const client = await createApiClient(options)
-  await refuseProduction(client)
-  // A key pair of all accounts belongs to none of them.
-  const everywhere = client.everywhere()
-  const before = await newest(everywhere, name)
-  const call: Call = (method, path, body) => client.ask(method, path, body)
+  await refuseProduction(client, 'Events can be brought about in a sandbox only, and this API is not one.')
+  const before = await newest(client, name)
+  const call: Call = (method, path, body) => client.ask({ method, path, body })
   await trigger(call)
-  const event = await another(everywhere, name, before?.id)
+  const event = await another(client, name, before?.id)
   if (json) return sayJson(event)
   say(`${event.name} ${event.target.id} (event ${event.id})`)
 }
+
+const adviceOn = (name: string): string =>
+  Object.entries(untriggered).find(([known]) => known === name)?.[1] ?? '"florin trigger" lists what can.'
 
 function list(json: boolean): void {
   const names = Object.keys(triggers)
@@ -58,18 +59,14 @@ function list(json: boolean): void {
   for (const name of names) say(name)
 }
 
-/** In production there are no simulator rules. */
-async function refuseProduction(client: ApiClient): Promise<void> {
-  try {
-    await client.ask('GET', '/simulator-rules?limit=1')
-  } catch (error) {
-    if (!(error instanceof ApiRefusal) || error.status !== 404) throw error
-    throw new CommandError('Events can be brought about in a sandbox only, and this API is not one.')
-  }
-}
-
 async function newest(client: ApiClient, name: string): Promise<Event | undefined> {
-  const { items } = await client.ask<{ items: Event[] }>('GET', `/events?limit=1&name=${name}`)
+  const { items } = await client.ask<{ items: Event[] }>({
+    method: 'GET',
+    path: '/events',
+    query: { limit: 1, name },
+    // A key pair of all accounts belongs to none of them.
+    options: { merchantAccountId: '*' },
+  })
   return items[0]
 }
 

@@ -15,10 +15,7 @@ interface OutputOptions {
 }
 
 export function vaultCommand(): Command {
-  return new Command('vault')
-    .description('Look after the card vault.')
-    .addCommand(keysCommand())
-    .addHelpText('after', '\nExample:\n  $ florin vault keys list')
+  return new Command('vault').addCommand(keysCommand()).addHelpText('after', '\nExample:\n  $ florin vault keys list')
 }
 
 function keysCommand(): Command {
@@ -125,13 +122,14 @@ async function withVaultKeys(work: (keys: VaultKeys) => Promise<void>): Promise<
   try {
     await work(keys)
   } catch (error) {
-    throw explain(error, options.url)
+    throw explainVaultError(error, options.url)
   } finally {
     await keys.close()
   }
 }
 
-function explain(error: unknown, url: string): unknown {
+/** The same error, or one that says what to do where that is known. */
+export function explainVaultError(error: unknown, url: string): unknown {
   if (error instanceof VaultUnavailableError) {
     const advice = 'Start it, or correct FLORIN_VAULT_URL.'
     return new CommandError(`The vault at ${url} did not do it: ${error.message}. ${advice}`, { cause: error })

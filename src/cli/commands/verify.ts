@@ -14,7 +14,6 @@ const mostInJson = 10_000
 
 export function verifyCommand(): Command {
   return new Command('verify')
-    .description('Recompute every amount, status and stored text of all transactions, and report what differs.')
     .option('--account <id>', 'only the transactions of this merchant account')
     .option('--json', 'print one line of JSON')
     .addHelpText(

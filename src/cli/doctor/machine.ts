@@ -1,16 +1,18 @@
-import { ConfigError, loadConfig } from '../../platform/config.ts'
-import type { ProcessName } from '../../platform/settings.ts'
-import { configuredDatabaseUrl, isDatabaseSet } from '../database-url.ts'
-import { checkDevConfig, settingNames } from '../dev/environment.ts'
+import { statfs } from 'node:fs/promises'
 import { findRunningDev, isServing } from '../dev-folder.ts'
-import { nodeRange } from '../repository.ts'
-import { type Finding, ok, problem, skipped } from './finding.ts'
+import { nodeRange, root } from '../repository.ts'
+import { type Finding, ok, problem, skipped, warning } from './finding.ts'
+
+const leastFree = { share: 0.05, bytes: 1024 ** 3 }
 
 export function checkNode(version = process.versions.node, range = nodeRange): Finding {
   const wanted = range.replace('>=', '')
-  return compareVersions(version, wanted) >= 0
-    ? ok('node', version)
-    : problem('node', `Node.js ${version} is too old`, `Install Node.js ${wanted} or newer.`)
+  if (compareVersions(version, wanted) >= 0) return ok('node', version)
+  return problem('node', {
+    message: `Node.js ${version} is too old`,
+    why: 'It cannot run this program as it is written.',
+    fix: `Install Node.js ${wanted} or newer.`,
+  })
 }
 
 function compareVersions(a: string, b: string): number {
@@ -22,28 +24,35 @@ function compareVersions(a: string, b: string): number {
   return 0
 }
 
-/** For the process whose role is in DATABASE_URL; for `florin dev` when it is an administrator or not set. */
-export function checkConfiguration(): Finding {
-  try {
-    const process = processInDatabaseUrl()
-    if (process) loadConfig(process, settingNames)
-    else checkDevConfig()
-    return ok('configuration', `valid for ${process ? `the ${process} process` : '"florin dev"'}`)
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    return problem('configuration', error.problems.join('; '), 'See docs/configuration.md.')
-  }
+export interface Disk {
+  free: number
+  size: number
 }
 
-function processInDatabaseUrl(): ProcessName | undefined {
-  const user = isDatabaseSet() ? URL.parse(configuredDatabaseUrl())?.username : undefined
-  return (['api', 'worker', 'vault', 'migrate'] as const).find((name) => user === `florin_${name}`)
+/** Of this program; a database on the same machine usually shares it. */
+export async function checkDisk(look: () => Promise<Disk> = lookAtDisk): Promise<Finding> {
+  const { free, size } = await look()
+  const gigabytes = `${(free / 1024 ** 3).toFixed(1)} GB free`
+  if (free >= leastFree.bytes && free >= size * leastFree.share) return ok('disk', gigabytes)
+  return warning('disk', {
+    message: `only ${gigabytes}, ${Math.round((free / size) * 100)} % of the disk`,
+    why: 'A database that cannot write refuses every payment.',
+    fix: 'Free some space: old logs and backups first. "du -xh / | sort -h | tail" shows what takes it.',
+  })
+}
+
+async function lookAtDisk(): Promise<Disk> {
+  const { bavail, blocks, bsize } = await statfs(root)
+  return { free: bavail * bsize, size: blocks * bsize }
 }
 
 export async function checkServer(): Promise<Finding> {
   const dev = await findRunningDev()
   if (!dev) return skipped('server', 'no "florin dev" runs in this folder')
-  return (await isServing(dev))
-    ? ok('server', dev.base_url)
-    : problem('server', `${dev.base_url} does not answer`, 'Stop "florin dev" and start it again.')
+  if (await isServing(dev)) return ok('server', dev.base_url)
+  return problem('server', {
+    message: `${dev.base_url} does not answer`,
+    why: 'No request reaches it.',
+    fix: 'Stop "florin dev" and start it again.',
+  })
 }

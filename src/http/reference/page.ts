@@ -58,6 +58,9 @@ const schemeLine = ([name, scheme]: [string, SecurityScheme]): Html => {
   return html`<p>Send ${how}.</p>${markdown(scheme.description)}`
 }
 
+/** The script puts the address there that the page was served from. */
+const placeholder = 'https://florin.example'
+
 const authentication = (document: OpenApi): Html => {
   const schemes = Object.entries(document.components?.securitySchemes ?? {}).flatMap(
     ([name, given]): [string, SecurityScheme][] => {
@@ -65,13 +68,13 @@ const authentication = (document: OpenApi): Html => {
       return scheme ? [[name, scheme]] : []
     },
   )
-  const server = document.servers?.find(({ url }) => /^https?:/.test(url))?.url ?? 'https://florin.example'
+  const server = document.servers?.find(({ url }) => /^https?:/.test(url))?.url ?? placeholder
   return html`<section class="part" id="section-authentication">
     <h2>Authentication</h2>
     ${schemes.length > 0 ? schemes.map(schemeLine) : schemeLine(['bearer', { type: 'http', scheme: 'bearer' }])}
     <p>Each operation names the scope it needs; where several are named, any one of them is enough.</p>
     <p>The examples on this page read the address and the token from the environment:</p>
-    <figure class="code"><figcaption>Shell</figcaption>${code(`export BASE_URL='${server.replaceAll("'", '')}'\nexport TOKEN='…'`)}</figure>
+    <figure class="code"><figcaption>Shell</figcaption>${code(`export BASE_URL='${server.replaceAll("'", '')}'\nexport TOKEN="$(npx florin token)"   # or one that your back end has signed`)}</figure>
   </section>`
 }
 
@@ -108,7 +111,7 @@ const errorSection = (document: OpenApi): Part => {
   const rows = errors.map(
     ({ status, code: name, message, meaning }, index) => html`
       <tr${errors.findIndex((error) => error.code === name) === index && html` id="${errorId(name)}"`}>
-        <td><b class="status">${status}</b></td><th scope="row"><code>${name}</code></th>
+        <td><b class="status">${status}</b></td><th scope="row"><a href="/docs/errors/${name}"><code>${name}</code></a></th>
         <td>${message}</td><td>${markdown(meaning)}</td>
       </tr>`,
   )
@@ -196,11 +199,12 @@ export const renderReference = (source: unknown): string => {
     <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
     <title>${title} reference</title>
-    <link rel="stylesheet" href="/docs/reference.css"><script src="/docs/reference.js"></script>
+    <link rel="icon" href="/pages/icon.svg"><link rel="stylesheet" href="/docs/reference.css"><script src="/docs/page.js"></script><script src="/docs/reference.js"></script>
     </head><body>
     <a class="skip" href="#section-content">Skip to the content</a>
     <header>
       <a class="name" href="#section-introduction">${title}${version !== undefined && html` <small>${version}</small>`}</a>
+      <a href="/docs/guides">Guides</a>
       <a href="/openapi.json">openapi.json</a>
       <button type="button" id="section-theme" hidden>Theme: auto</button>
     </header>

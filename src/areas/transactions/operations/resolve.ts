@@ -14,7 +14,7 @@ import { cardsFromVault, giveUp, proceed, redeem } from '../redemptions/operatio
 import { reversePayment } from '../redemptions/operations/reverse.ts'
 import { resolveGiftCardRefund } from '../refunds/operations/gift-card.ts'
 import { settleRefund } from '../refunds/operations/settle.ts'
-import { claimDueAttempts, findOpenAttempts } from '../store/attempts.ts'
+import { claimDueAttempts, findOpenAttempts, readOldestDue } from '../store/attempts.ts'
 import type { AttemptRow, TransactionRow } from '../store/rows.ts'
 import { findTransaction } from '../store/transactions.ts'
 import { settle } from './authorize.ts'
@@ -48,6 +48,9 @@ export async function resolveDue(
   }
   return { asked, known }
 }
+
+/** For how many seconds the oldest question that is due has not been asked. */
+export const oldestOpenOutcome = ({ db, accounts }: Pick<Context, 'db' | 'accounts'>) => readOldestDue(db, accounts)
 
 /** Asks the provider what became of a call, and writes it down. True when it is known now. */
 export async function resolveAttempt(

@@ -105,3 +105,15 @@ export function claimDueAttempts(db: Db, accounts: Accounts, now: Date, limit: n
       returning ${attemptColumns}`,
   )
 }
+
+/** For how many seconds the oldest has been due; 0 when none is. */
+export async function readOldestDue(db: Db, accounts: Accounts): Promise<number> {
+  const [row] = await read<{ seconds: number | null }>(
+    db,
+    accounts,
+    (visible) => sql`
+      select extract(epoch from now() - min(next_check_at))::float8 as seconds from attempts
+      where ${visible(sql`merchant_account_id`)} and state <> 'done' and next_check_at <= now()`,
+  )
+  return row?.seconds ?? 0
+}

@@ -196,6 +196,10 @@ export async function findStrangeOperations(db: Db, accounts: Accounts, limit: n
     where ${within(accounts, sql`merchant_account_id`)} and kind not in ('never_arrived', 'cancel') and not exists (
       select from attempts
       where attempts.merchant_account_id = operation.merchant_account_id and attempts.id::text = operation.reference)
+      -- A method that its buyer is to approve is no payment.
+      and not (kind = 'enrol' and exists (
+        select from enrolments
+        where enrolments.merchant_account_id = operation.merchant_account_id and enrolments.id::text = operation.reference))
     union all
     select merchant_account_id, reference, kind, amount from sandbox_gift_card_operations as operation
     where ${within(accounts, sql`merchant_account_id`)} and state = 'done' and (

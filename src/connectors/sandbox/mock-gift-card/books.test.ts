@@ -73,9 +73,7 @@ const step = fc.oneof(
 
 const said = (answer: { result: string; errorCode?: string }) => answer.errorCode ?? answer.result
 
-test('whatever is asked in whatever order, answers and balances are those of a plain model', {
-  timeout: 120_000,
-}, async () => {
+test('whatever is asked in whatever order, answers and balances are those of a plain model', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
       const run = randomUUID()
