@@ -74,8 +74,11 @@ export async function watchAcknowledgements(natsUrl: string, query: Query) {
       if (stopping.signal.aborted) return
       stopping.abort()
       await checking
-      await check()
-      await connection.close()
+      try {
+        await check()
+      } finally {
+        await connection.close()
+      }
     },
   }
 }

@@ -1,7 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { startCluster } from '../../src/cli/postgres-cluster.ts'
 import { migrate } from '../../src/platform/migrations.ts'
@@ -45,16 +47,8 @@ export async function startMortalCluster(): Promise<MortalCluster> {
       return name
     },
     async killAndRestart() {
-      const backends = await onServer<{ pid: number }>('select pid from pg_stat_activity')
       const lock = await readFile(join(cluster.directory, 'data/postmaster.pid'), 'utf8')
-      // The first one first, so that it does not notice that the others die.
-      for (const pid of [Number(lock.split('\n')[0]), ...backends.map(({ pid }) => pid)]) {
-        try {
-          process.kill(pid, 'SIGKILL')
-        } catch {
-          // It has ended by itself.
-        }
-      }
+      await killFamily(Number(lock.split('\n')[0]))
       await cluster.ended
       cluster = await startCluster({ ...options, port })
       if (cluster.port !== port) throw new Error(`PostgreSQL came back at another port than ${port}`)
@@ -63,5 +57,28 @@ export async function startMortalCluster(): Promise<MortalCluster> {
       await cluster.stop()
       await rm(cluster.directory, { recursive: true, force: true })
     },
+  }
+}
+
+/**
+ * A child that is left behind may wait for ever on a lock of one that was killed, and keeps the next server from starting. So the parent is
+ * stopped before its children are counted: it makes no more of them, notices nothing of their end, and their numbers stay theirs.
+ */
+async function killFamily(parent: number): Promise<void> {
+  process.kill(parent, 'SIGSTOP')
+  while (statusOf(parent)?.state !== 'T') await sleep(1)
+  const children = readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && statusOf(pid)?.parent === parent)
+  for (const pid of [...children, parent]) process.kill(pid, 'SIGKILL')
+}
+
+function statusOf(pid: number): { state: string | undefined; parent: number } | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return { state: /^State:\s*(\w)/m.exec(status)?.[1], parent: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]) }
+  } catch {
+    // It has ended.
+    return undefined
   }
 }
