@@ -25,11 +25,12 @@ export type Pins = Static<typeof Pins>
 
 export const pinNames = Object.keys(Pins.properties) as (keyof Pins)[]
 
-const fits = compile(Pins)
+const problemsOf = compile(Pins)
 
 /** A buyer is pinned once: two names could be two buyers. */
 export const isPins = (value: unknown): value is Pins =>
-  fits(value) && !((value as Pins).buyer_id !== undefined && (value as Pins).buyer_external_identifier !== undefined)
+  problemsOf(value).length === 0 &&
+  !((value as Pins).buyer_id !== undefined && (value as Pins).buyer_external_identifier !== undefined)
 
 /**
  * Whether the caller may act for a stored buyer, to whom a payment method or a gift card belongs: servers for every one, a browser for the one

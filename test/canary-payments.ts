@@ -25,6 +25,15 @@ const pay =
     client.call('POST', '/transactions', { ...options, body: body(number, client) })
 const withKey = (key: string) => ({ headers: { 'idempotency-key': key } })
 
+/** What was wrong with a body is not kept with what checked it. */
+export const waysToNameAWrongKind: Record<string, Way> = {
+  'paid, in the kind': { status: 400, send: pay((n) => payment(testCard, {}, { method: n })) },
+  'stored, in the kind': {
+    status: 400,
+    send: (client, n) => client.call('POST', '/payment-methods', { body: card(testCard, { method: n }) }),
+  },
+}
+
 export const waysToPay: Record<string, Way> = {
   paid: { status: 201, weight: 4, send: pay((n) => payment(n)) },
   'charged at once': { status: 201, weight: 2, send: pay((n) => payment(n, { intent: 'capture' })) },
@@ -98,7 +107,7 @@ export const waysToPay: Record<string, Way> = {
   },
   'paid, in the security code': { status: 400, send: pay((n) => payment(testCard, {}, { security_code: n })) },
   'paid, in the date': { status: 400, send: pay((n) => payment(testCard, {}, { expiration_date: n })) },
-  'paid, in the kind': { status: 400, send: pay((n) => payment(testCard, {}, { method: n })) },
+  ...waysToNameAWrongKind,
   'paid, in the id of a stored card': {
     status: 400,
     send: pay((n) => ({ ...payment(n), payment_method: { method: 'id', id: n } })),

@@ -105,7 +105,6 @@ export const ways: Record<string, Way> = {
   'in the security code': { status: 400, send: post((n) => card('4111111111111111', { security_code: n })) },
   'in the date': { status: 400, send: post((n) => card('4111111111111111', { expiration_date: n })) },
   'in the card type': { status: 400, send: post((n) => card('4111111111111111', { card_type: n })) },
-  'in the method': { status: 400, send: post((n) => card('4111111111111111', { method: n })) },
   'in the id of a buyer': { status: 400, send: post((n) => card('4111111111111111', { buyer_id: n })) },
   'in an update': {
     status: 400,
@@ -223,7 +222,7 @@ export async function sendAll(
   client: CanaryClient,
   numbers: readonly string[],
   used: Record<string, Way>,
-  onAnswer: (answer: CanaryAnswer) => void,
+  { onSend, onAnswer }: { onSend(number: string, name: string): void; onAnswer(answer: CanaryAnswer): void },
 ): Promise<string[]> {
   const turns = Object.entries(used).flatMap(([name, way]) =>
     Array.from({ length: way.weight ?? 1 }, () => ({ name, way })),
@@ -233,6 +232,7 @@ export async function sendAll(
   const work = async () => {
     for (let next = queue.shift(); next?.turn; next = queue.shift()) {
       const { name, way } = next.turn
+      onSend(next.number, name)
       const answer = await way.send(client, next.number).catch((error: unknown) => {
         throw new Error(`no answer: ${name}`, { cause: error })
       })

@@ -24,10 +24,11 @@ const validators = new Map(eventNames.map((name) => [name as string, compile(clo
 
 /** What is wrong with the text of an event. */
 export function eventProblem(row: Row): string | undefined {
-  const validate = validators.get(row.name)
-  if (!validate) return `${row.name} is not in the catalogue`
+  const problemsOf = validators.get(row.name)
+  if (!problemsOf) return `${row.name} is not in the catalogue`
   const text = renderEvent(row, { instance: 'test', environment: 'sandbox' })
-  return validate(JSON.parse(text)) ? undefined : `${text}: ${JSON.stringify(validate.errors)}`
+  const problems = problemsOf(JSON.parse(text))
+  return problems.length === 0 ? undefined : `${text}: ${JSON.stringify(problems)}`
 }
 
 /** The same for the newest events of a database. */

@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
 import { type ErrorDetail, ValidationFailure } from '../errors.ts'
-import { compile, type ErrorObject } from '../platform/validator.ts'
+import { compile, type ErrorObject, type ProblemsOf } from '../platform/validator.ts'
 import type { Route } from './route.ts'
 
 type Location = 'path' | 'query' | 'body'
@@ -16,10 +16,10 @@ export function createValidator({ params, query, body, bodyOptional }: Route): (
   const add = (location: Location, schema: TSchema | undefined, pick: (raw: Validated) => unknown) => {
     if (!schema) return
     // When it is first needed: all of them together are half of what a process takes to start.
-    let validate: ReturnType<typeof compile> | undefined
+    let problemsOf: ProblemsOf | undefined
     const run = (value: unknown) => {
-      validate ??= compile(schema)
-      return validate(value) ? [] : withKinds(schema, validate.errors ?? [])
+      problemsOf ??= compile(schema)
+      return withKinds(schema, problemsOf(value))
     }
     checks.push([location, pick, run])
   }

@@ -92,11 +92,11 @@ function parse(schema: TSchema, text: string): unknown {
 }
 
 function check(schema: TSchema, value: unknown): string | undefined {
-  const validate = compile(schema)
-  if (validate(value)) return undefined
+  const problems = compile(schema)(value)
+  if (problems.length === 0) return undefined
   const { enum: allowed } = schema as { enum?: readonly string[] }
   if (allowed) return `must be one of ${allowed.join(', ')}`
-  return validate.errors?.map(({ message }) => message).join(' and ') ?? 'is not valid'
+  return problems.map(({ message }) => message).join(' and ')
 }
 
 const describe = (schema: TSchema) => (schema as { description?: string }).description ?? ''

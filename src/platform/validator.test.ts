@@ -1,10 +1,12 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { compile } from './validator.ts'
 
 const accepts = (format: string) => {
-  const validate = compile(Type.String({ format }))
-  return (text: string) => validate(text)
+  const problemsOf = compile(Type.String({ format }))
+  return (text: string) => problemsOf(text).length === 0
 }
 
 test('a time has a zone and exists', () => {
@@ -50,12 +52,39 @@ test('a UUID is in its one canonical form', () => {
 })
 
 test('nothing is coerced, dropped or filled in', () => {
-  const validate = compile(
+  const problemsOf = compile(
     Type.Object({ a: Type.Optional(Type.Integer({ default: 1 })) }, { additionalProperties: false }),
   )
   const value = {}
-  expect(validate(value)).toBe(true)
+  expect(problemsOf(value)).toEqual([])
   expect(value).toEqual({})
-  expect(validate({ a: '1' })).toBe(false)
-  expect(validate({ b: 1 })).toBe(false)
+  expect(problemsOf({ a: '1' })).toMatchObject([{ instancePath: '/a', keyword: 'type' }])
+  expect(problemsOf({ b: 1 })).toMatchObject([{ keyword: 'additionalProperties' }])
+})
+
+test('what was wrong with a value is forgotten, wherever in it that was', async () => {
+  const kind = (name: string) =>
+    Type.Object({ kind: Type.Literal(name), text: Type.Optional(Type.String()) }, { additionalProperties: false })
+  const union = Type.Unsafe({
+    type: 'object',
+    discriminator: { propertyName: 'kind' },
+    oneOf: [kind('a'), kind('b')],
+  })
+  const problemsOf = compile(Type.Object({ one: union }))
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as (options: { execution: 'async' }) => Promise<void>
+  const look = (one: object) => {
+    const [problem] = problemsOf({ one })
+    return problem && { keyword: problem.keyword, object: new WeakRef(problem) }
+  }
+  for (const [one, keyword] of [
+    [{ kind: 'c' }, 'discriminator'],
+    [{ kind: 'a', 4000: 1 }, 'additionalProperties'],
+  ] as const) {
+    const seen = look(one)
+    expect(seen?.keyword).toBe(keyword)
+    await expect
+      .poll(async () => (await collect({ execution: 'async' }), seen?.object.deref()), { timeout: 20_000 })
+      .toBeUndefined()
+  }
 })

@@ -32,6 +32,7 @@ export type { ErrorObject }
 
 /** An alternative is compiled once and called, not once for each value of its tag: some have a hundred. */
 const hoisted = new Map<unknown, { $ref: string }>()
+const alternatives: ValidateFunction[] = []
 
 function hoist(alternative: object): { $ref: string } {
   const known = hoisted.get(alternative)
@@ -39,6 +40,8 @@ function hoist(alternative: object): { $ref: string } {
   const reference = { $ref: `alternative-${hoisted.size}` }
   hoisted.set(alternative, reference)
   ajv.addSchema(withHoisted(alternative) as object, reference.$ref)
+  const validate = ajv.getSchema(reference.$ref)
+  if (validate) alternatives.push(validate as ValidateFunction)
   return reference
 }
 
@@ -51,4 +54,17 @@ function withHoisted(schema: unknown): unknown {
     : changed
 }
 
-export const compile = (schema: TSchema): ValidateFunction => ajv.compile(withHoisted(schema) as TSchema)
+/** What is wrong with a value; nothing when it is valid. */
+export type ProblemsOf = (value: unknown) => readonly ErrorObject[]
+
+export function compile(schema: TSchema): ProblemsOf {
+  const validate = ajv.compile(withHoisted(schema) as TSchema)
+  return (value) => {
+    if (validate(value)) return []
+    const errors = validate.errors ?? []
+    // Ajv's functions keep what they found until they are called again, with names and values of the request: a card number in the wrong
+    // field would stay in memory.
+    for (const used of [validate, ...alternatives]) used.errors = null
+    return errors
+  }
+}

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import type { HttpMetrics } from '../platform/metrics.ts'
 import { isUnavailable } from '../platform/postgres.ts'
-import { compile } from '../platform/validator.ts'
+import { compile, type ProblemsOf } from '../platform/validator.ts'
 import { OverloadedError } from '../platform/batch.ts'
 import { type CallContext, calls, InvalidCallError, rewrap } from './calls.ts'
 import { KeyStateError } from './key-life.ts'
@@ -26,7 +26,7 @@ export interface ServerContext extends Omit<CallContext, 'caller'> {
 
 const validators = Object.fromEntries(
   Object.entries(questions).map(([name, schema]) => [name, compile(schema)]),
-) as Record<CallName, ReturnType<typeof compile>>
+) as Record<CallName, ProblemsOf>
 
 /** Answers one request after the other on a connection; a client that wants more at once opens more connections. */
 export function createHandler(ctx: ServerContext): (request: IncomingMessage, response: ServerResponse) => void {
@@ -118,11 +118,8 @@ function callOf({ method, url = '' }: IncomingMessage): CallName {
 function parse(name: CallName, body: Buffer): { head: unknown; values: Buffer[] } {
   const message = decodeMessage(body)
   if (!message) throw new InvalidCallError('the message cannot be read')
-  const validate = validators[name]
-  if (!validate(message.head)) {
-    const problems = validate.errors?.map(({ instancePath, message: text }) => `${instancePath} ${text}`) ?? []
-    throw new InvalidCallError(`the question is wrong: ${problems.join(', ')}`)
-  }
+  const problems = validators[name](message.head).map(({ instancePath, message: text }) => `${instancePath} ${text}`)
+  if (problems.length > 0) throw new InvalidCallError(`the question is wrong: ${problems.join(', ')}`)
   return message
 }
 

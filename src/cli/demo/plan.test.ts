@@ -39,10 +39,10 @@ test('there are as many payments as were asked for, and one of each kind at leas
 })
 
 test('every planned payment is one that the API would take, with a test number of the sandbox', () => {
-  const isValid = compile(NewTransaction)
+  const problemsOf = compile(NewTransaction)
   check((stories) => {
     for (const { payment } of stories) {
-      expect(isValid(payment), JSON.stringify(isValid.errors)).toBe(true)
+      expect(problemsOf(payment)).toEqual([])
       const method = payment.payment_method
       if (method?.method === 'card') expect(isTestNumber(method.number)).toBe(true)
     }

@@ -4,7 +4,7 @@ import type { TransactionRow } from '../store/rows.ts'
 import { rendering, renderAgain, renderTransaction } from './render.ts'
 import type { Checks, Value } from './verify-checks.ts'
 
-const validate = compile(Transaction)
+const problemsOf = compile(Transaction)
 type Fields = Record<string, unknown>
 
 /** The stored text against a fresh rendering, byte by byte, and the whole answer against its schema. */
@@ -23,9 +23,8 @@ export function checkText(checks: Checks, row: TransactionRow): void {
   compare(checks, 'details', `{${fresh.details}}`, `{${row.details}}`)
   compare(checks, 'payment_method', fresh.payment_method, row.payment_method)
   compare(checks, 'payment_service', fresh.payment_service, row.payment_service)
-  const isValid = validate(answer)
-  const [first] = validate.errors ?? []
-  const problem = isValid ? null : `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`.trim()
+  const [first] = problemsOf(answer)
+  const problem = first ? `${first.instancePath} ${first.message ?? 'is wrong'}`.trim() : null
   checks.same('answer fits its schema', null, problem)
 }
 
