@@ -5,7 +5,16 @@ import { ApiError } from '../errors.ts'
 /** As the router writes it. */
 export const urlOf = ({ path }: { path: string }) => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-const patternOf = (path: string) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+/** Of the paths there are; whoever asks for another must not cost a hundred of them. */
+const patterns = new Map<string, RegExp>()
+
+function patternOf(path: string): RegExp {
+  const known = patterns.get(path)
+  if (known) return known
+  const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+  patterns.set(path, pattern)
+  return pattern
+}
 
 // Cut and decoded as the router does it, which has refused what cannot be.
 const pathOf = (url: string) => decodeURI(url.split(/[?#]/)[0] ?? '')
