@@ -20,6 +20,7 @@ export default defineConfig({
     // Far beyond what they need: how busy the machine is must not decide.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     // Many suites wait for processes of their own, so three of them fit on two cores.
     maxWorkers: 3,
   },

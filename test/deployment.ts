@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { type Cluster, freePort, startCluster } from '../src/cli/postgres-cluster.ts'
-import { signToken } from './sign-token.ts'
 import { migrate } from '../src/platform/migrations.ts'
 import { createAccount, createKeyPair, type KeyPair } from './api.ts'
 import type { HeapWatch, Query } from './leak-scan.ts'
 import { apiEnvironment, startProcess, type TestProcess } from './processes.ts'
+import { signToken } from './sign-token.ts'
 
 /**
  * A PostgreSQL of its own that writes down all it is told and throws nothing away: statements with their values, rows of
@@ -87,7 +87,8 @@ export async function startDeployment(
       FLORIN_KEY_FILE: keyFile,
       FLORIN_VAULT_LISTEN: socket,
     },
-    api: { ...apiSettings, FLORIN_VAULT_URL: socket },
+    // Long enough for a busy machine; what a vault costs that has stopped is waited for.
+    api: { ...apiSettings, FLORIN_VAULT_URL: socket, FLORIN_VAULT_TIMEOUT_MS: '6000' },
     worker: { DATABASE_URL: cluster.url({ user: 'florin_worker', database }), FLORIN_VAULT_URL: socket },
   }
   const started: Record<ProcessKind, TestProcess[]> = { vault: [], api: [], worker: [] }

@@ -17,6 +17,8 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 export const knowsItsMethods: Check = async (run, of) => {
   const shape = (path: string) => path.replaceAll(/\{\w+\}/g, '{}')
   const here = run.routes.filter(({ path }) => shape(path) === shape(of.path))
+  // Once for all that share the path.
+  if (here[0] !== of) return
   const known = [...here.map(({ method }) => method as string), ...(here.some(isForBrowsers) ? ['OPTIONS'] : [])]
   const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : [])].sort().join(', ')
   for (const method of methods.filter((name) => !known.includes(name))) {
