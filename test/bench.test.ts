@@ -62,16 +62,15 @@ test('bench:list: every filter finds the rows that its values promise; no timing
   timeout: 300_000,
 }, async () => {
   const { code, report, stderr } = await runBench(
-    'bench/list.ts --rows 1000,2000 --times 1 --combinations 10 --rounds 1 --seconds 1 --connections 2'.split(' '),
+    'bench/list.ts --rows 1000 --times 1 --combinations 10 --rounds 1 --seconds 1 --connections 2'.split(' '),
   )
   expect(report, stderr).toMatchObject({
     bench: 'list',
     failed: [],
-    growth: { cpu: expect.any(Number), p50: expect.any(Number) },
     passed: true,
   })
   const sizes = report['sizes'] as SizeFigures[]
-  expect(sizes.map(({ rows }) => rows)).toEqual([1_000, 2_000])
+  expect(sizes.map(({ rows }) => rows)).toEqual([1_000])
   for (const { filters, combinations, wide, pages } of sizes) {
     expect(filters.wrong).toEqual([])
     // All of the specification's and the contract's, without cursor and limit.

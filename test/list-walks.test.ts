@@ -605,11 +605,11 @@ const steps = fc.oneof(
 const plans = fc.record({ rows: fc.integer({ min: 0, max: 24 }), steps })
 
 /** The long form: npm run proof:lists. */
-const mostRuns = Number(process.env['WALKS'] ?? 40)
+const mostRuns = Number(process.env['WALKS'] ?? 20)
 
 describe.each(lists.map((route) => [route.path, route] as const))('GET %s', (_path, route) => {
   test('a walk while rows come and go sees every row that stays exactly once, in order, and ends where the list ends', async () => {
-    const numRuns = (await openList(route)).canChange ? mostRuns : 25
+    const numRuns = (await openList(route)).canChange ? mostRuns : Math.min(mostRuns, 25)
     await fc.assert(
       fc.asyncProperty(plans, async (plan) => {
         const list = await openList(route)

@@ -105,13 +105,15 @@ test('the card number and the security code reach Florin and never the shop', as
   await begin(page)
   await pay(page, { number: '4000000000005001', code: '987' })
   await heading(page, 'Thank you')
+  // Not as a part of a port, an id or a time.
+  const secrets = /4000\D?0000|(?<![\w.])987(?!\w)/
   const carries = ({ text }: { text: string }) => text.includes('4000000000005001') || text.includes('"987"')
   expect(sent.filter(carries).map(({ url }) => new URL(url).origin)).toEqual([new URL(api.url()).origin])
   const toShop = sent.filter(({ url }) => url.startsWith(shop.url))
   expect(toShop.length).toBeGreaterThan(3)
-  expect(toShop.filter(({ text }) => /4000\D?0000|987/.test(text))).toEqual([])
+  expect(toShop.filter(({ text }) => secrets.test(text))).toEqual([])
   expect(logs.length).toBeGreaterThan(3)
-  expect(logs.join('\n')).not.toMatch(/4000\D?0000|987/)
+  expect(logs.join('\n')).not.toMatch(secrets)
 })
 
 test('a buyer who rejects the payment is told so, and can pay after all', async () => {

@@ -22,12 +22,11 @@ export const knowsItsMethods: Check = async (run, of) => {
   const known = [...here.map(({ method }) => method as string), ...(here.some(isForBrowsers) ? ['OPTIONS'] : [])]
   const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : [])].sort().join(', ')
   for (const method of methods.filter((name) => !known.includes(name))) {
-    for (const token of ['', run.owner, run.bound]) {
-      for (const options of [{}, { query: '?limit=x' }, ...(method === 'GET' ? [] : garbage)]) {
-        const answer = await run.ask(of, { method, token, ...options })
-        run.note(answer, answer.status !== 405 && 'should be 405')
-        run.note(answer, answer.headers.get('allow') !== allow && `should allow ${allow}`)
-      }
+    const requests = ['', run.owner, run.bound].flatMap((token) => [{ token }, { token, query: '?limit=x' }])
+    for (const options of [...requests, ...(method === 'GET' ? [] : garbage)]) {
+      const answer = await run.ask(of, { method, ...options })
+      run.note(answer, answer.status !== 405 && 'should be 405')
+      run.note(answer, answer.headers.get('allow') !== allow && `should allow ${allow}`)
     }
   }
 }
