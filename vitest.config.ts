@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { codeCache } from './test/code-cache.ts'
 
 export default defineConfig({
   test: {
@@ -15,8 +14,7 @@ export default defineConfig({
       ...(process.platform === 'linux' && process.getuid?.() === 0 ? [] : ['test/container/container.test.ts']),
     ],
     globalSetup: ['test/global-setup.ts'],
-    // Hundreds of processes are started that read the same modules.
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'florin-test-code') },
+    env: codeCache,
     // Far beyond what they need: how busy the machine is must not decide.
     testTimeout: 300_000,
     hookTimeout: 300_000,

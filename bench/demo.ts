@@ -7,6 +7,7 @@ import { startFlorin } from '../src/cli/dev/start.ts'
 import { devFiles } from '../src/cli/dev-folder.ts'
 import { connect } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
+import { codeCache } from '../test/code-cache.ts'
 import { note } from './rig.ts'
 
 /**
@@ -43,6 +44,7 @@ try {
     const child = spawn(process.execPath, [join(import.meta.dirname, '../src/main/florin.ts'), ...args], {
       env: {
         PATH: process.env['PATH'] ?? '',
+        ...codeCache,
         DATABASE_URL: florin.adminUrl,
         FLORIN_VAULT_URL: `unix:${devFiles(dirname(florin.privateKeyFile)).vaultSocket}`,
         FLORIN_PUBLIC_URL: florin.baseUrl,

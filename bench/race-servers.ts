@@ -9,6 +9,7 @@ import { createAPIKeyPair } from '../src/areas/api-key-pairs/operations.ts'
 import { createMerchantAccount } from '../src/areas/merchant-accounts/operations.ts'
 import { commandLineContext } from '../src/cli/command-line-context.ts'
 import { type Cluster, startCluster } from '../src/cli/postgres-cluster.ts'
+import { codeCache } from '../test/code-cache.ts'
 import { signToken } from '../test/sign-token.ts'
 import { migrate } from '../src/platform/migrations.ts'
 import { connect } from '../src/platform/postgres.ts'
@@ -37,7 +38,7 @@ interface Started {
 /** Fails with what it wrote when it ends before it serves. */
 async function start(entry: string, environment: Record<string, string>): Promise<Started> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../src/main', entry)], {
-    env: { PATH: process.env['PATH'], FLORIN_LOG_LEVEL: 'info', ...environment },
+    env: { PATH: process.env['PATH'], ...codeCache, FLORIN_LOG_LEVEL: 'info', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   process.once('exit', () => child.kill('SIGKILL'))

@@ -13,6 +13,7 @@ import { type Cluster, startCluster } from '../src/cli/postgres-cluster.ts'
 import { migrate } from '../src/platform/migrations.ts'
 import { connect, type Database } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
+import { codeCache } from '../test/code-cache.ts'
 import { cpuOf, cpuOfFamily } from './cpu.ts'
 
 /** What the benches that go through the API share: a cluster that really writes to disk, a vault, an api, and pgbench beside them. */
@@ -110,6 +111,7 @@ export async function startRig(options: {
       cwd: process.cwd(),
       env: {
         PATH: process.env['PATH'] ?? '',
+        ...codeCache,
         NODE_ENV: 'production',
         FLORIN_ENVIRONMENT: options.environment,
         FLORIN_DATABASE_POOL_SIZE: options.pool,

@@ -13,7 +13,7 @@ import type { CreateStep, Step } from './payment-model/steps.ts'
 import { createWorld, type World } from './payment-model/world.ts'
 import { newId } from '../src/ids.ts'
 
-const sequences = Number(process.env['MODEL_SEQUENCES'] ?? 150)
+const sequences = Number(process.env['MODEL_SEQUENCES'] ?? 100)
 const seed = Number(process.env['MODEL_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const databases = [useDatabase(), useDatabase()]
 const worlds: World[] = []

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { codeCache } from './code-cache.ts'
 
 export interface TestProcess {
   /** What the process said it listens on. */
@@ -44,7 +45,7 @@ export async function startProcess(
     cwd: root,
     env: {
       PATH: process.env['PATH'] ?? '',
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+      ...codeCache,
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -9,6 +9,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { startVault, type VaultConfig, type VaultProcess } from '../src/main/vault.ts'
 import { Secret } from '../src/platform/secret.ts'
 import { connectVault, connectVaultKeys, type Vault, type VaultKeys } from '../src/vault/client.ts'
+import { codeCache } from './code-cache.ts'
 import type { TestDatabase } from './database.ts'
 
 /** A card number of nobody: the range is for tests, the rest is chance, the last digit makes it valid. */
@@ -181,7 +182,7 @@ export function runVaultCommand(args: readonly string[], vaultUrl: string): Comm
     cwd: root,
     env: {
       PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      ...codeCache,
       FLORIN_VAULT_URL: vaultUrl,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { lastIdOf, newId } from '../src/ids.ts'
+import { codeCache } from './code-cache.ts'
 import { useDatabase } from './database.ts'
 import type { KillOrder } from './kill-hook.ts'
 import { committedPoint, uncommittedPoints } from './webhook-replays/points.ts'
@@ -34,7 +35,7 @@ async function work(point?: string): Promise<string | number | null> {
   const child = spawn(process.execPath, ['--import', ...files], {
     env: {
       PATH: process.env['PATH'] ?? '',
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+      ...codeCache,
       DATABASE_URL: database.url('florin_worker'),
       KILL_ORDER: orderFile,
     },

@@ -7,6 +7,7 @@ import pg from 'pg'
 import { type Cluster, startCluster } from '../../src/cli/postgres-cluster.ts'
 import { newId, timeOfId } from '../../src/ids.ts'
 import { migrate } from '../../src/platform/migrations.ts'
+import { codeCache } from '../../test/code-cache.ts'
 import { cpuOfFamily } from '../cpu.ts'
 import { askProbe } from '../rig.ts'
 import type { DispatcherTotals } from '../webhook-dispatcher.ts'
@@ -19,7 +20,7 @@ async function startChild(
   how: { args?: readonly string[]; environment?: Record<string, string> },
 ): Promise<{ child: ChildProcess; said: unknown; stop: () => Promise<void> }> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '..', entry), ...(how.args ?? [])], {
-    env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...how.environment },
+    env: { PATH: process.env['PATH'] ?? '', ...codeCache, NODE_ENV: 'production', ...how.environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const exited = once(child, 'exit')

@@ -9,6 +9,7 @@ import { commandLineContext } from '../../src/cli/command-line-context.ts'
 import { signToken } from '../sign-token.ts'
 import { connect, type Database } from '../../src/platform/postgres.ts'
 import { connectVault, type Vault } from '../../src/vault/client.ts'
+import { codeCache } from '../code-cache.ts'
 import type { PlantedBug } from '../kill-hook.ts'
 import {
   type ApiOptions,
@@ -72,8 +73,7 @@ export async function openStage(
   const admin = new pg.Pool({ connectionString: urlOf('florin_admin'), max: 4 })
   admin.on('error', () => undefined)
   const token = await makeToken(urlOf('florin_api'))
-  // Node keeps what it compiled: half the time that an api takes to start.
-  const common = { NODE_COMPILE_CACHE: join(tmpdir(), 'florin-kills-cache'), FLORIN_INSTANCE: 'test' }
+  const common = { ...codeCache, FLORIN_INSTANCE: 'test' }
   await fillCompileCache(common)
   const vaultProcess = await startProcess('vault.ts', {
     ...common,

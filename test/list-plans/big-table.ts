@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 
 /**
@@ -132,8 +133,22 @@ export async function fillBigTable(client: pg.Client): Promise<void> {
   await client.query('set session_replication_role = origin')
   // All rows are looked at instead of a sample: which plan is chosen must not be chance.
   await client.query('set default_statistics_target = 1000')
-  for (const table of tables) await client.query(`vacuum analyze ${table}`)
+  for (const table of tables) await makeVisible(client, table)
   await client.query('analyze merchant_accounts')
+}
+
+/** To all; whoever else looks at anything in this database, as autovacuum does, puts that off, and another plan would be chosen. */
+async function makeVisible(client: pg.Client, table: string): Promise<void> {
+  for (let left = 60; ; left -= 1) {
+    await client.query(`vacuum analyze ${table}`)
+    const { rows } = await client.query<{ isVisible: boolean }>(
+      `select relallvisible >= relpages as "isVisible" from pg_class where oid = $1::regclass`,
+      [table],
+    )
+    if (rows[0]?.isVisible) return
+    if (left === 0) throw new Error(`the rows of ${table} do not become visible to all`)
+    await sleep(1_000)
+  }
 }
 
 /** Those that lists filter in. */

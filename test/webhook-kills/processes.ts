@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { codeCache } from '../code-cache.ts'
 import type { KillOrder, PlantedBug } from '../kill-hook.ts'
 
 // A process that outlives the run would go on with its database.
@@ -45,7 +45,7 @@ export async function startVictim({ file, environment, bugs, folder, onLine }: S
   const child = spawn(process.execPath, ['--import', ...files], {
     env: {
       PATH: process.env['PATH'] ?? '',
-      NODE_COMPILE_CACHE: join(tmpdir(), 'florin-webhook-kills-cache'),
+      ...codeCache,
       ...environment,
       NAME: String(number),
       KILL_ORDER: orderFile,

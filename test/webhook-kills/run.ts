@@ -87,6 +87,9 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
           await cluster.killAndRestart()
           databasesKilled += 1
         }
+        // What they say about its end is heard before anything else is done to them.
+        const before = stage.produced.committed.size
+        if (databaseKills > 0) await until(() => stage.produced.committed.size >= before + 2 * options.perSecond)
         for (const fault of options.natsFaults ?? []) {
           if (!nats || !watcher) break
           await befall(stage, nats, fault, options.perSecond, lane)
