@@ -32,9 +32,9 @@ test('every point in the code is one that a process is killed at', () => {
 /** Far beyond what it needs: many processes start, and how busy the machine is must not decide. */
 const timeout = 900_000
 
-/** Every third one, by chance these or others: the long form has all of them, many times. */
-const offset = Math.floor(Math.random() * 3)
-const thirdOf = <Item>(items: readonly Item[]) => items.filter((_item, index) => index % 3 === offset)
+/** Every second one, by chance these or the others: the long form has all of them, many times. */
+const offset = Math.random() < 0.5 ? 0 : 1
+const halfOf = <Item>(items: readonly Item[]) => items.filter((_item, index) => index % 2 === offset)
 
 test('an api that dies at any step leaves nothing unknown, nothing charged twice, no answer lost', {
   timeout,
@@ -54,17 +54,17 @@ test('an api that dies at any step of a payment with gift cards leaves nothing h
 }, async () => {
   const { details, ...report } = await runKills(stage, {
     account: 'gift-card-kills',
-    targets: thirdOf(giftCardTargets),
+    targets: halfOf(giftCardTargets),
     kills: 1,
     together: 24,
   })
   expect(details).toEqual([])
-  expect(report.points).toBeGreaterThan(20)
+  expect(report.points).toBeGreaterThan(30)
   expect(report).toMatchObject({ kills: report.points, passed: true })
 })
 
 test('a janitor that dies over a payment with gift cards leaves no more behind', { timeout }, async () => {
-  const chosen = janitorDeaths.map((one) => ({ ...one, deaths: thirdOf(one.deaths) }))
+  const chosen = janitorDeaths.map((one) => ({ ...one, deaths: halfOf(one.deaths) }))
   const janitors = chosen.reduce((sum, { deaths }) => sum + deaths.length, 0)
   const { details, ...report } = await runKills(stage, {
     account: 'janitors',

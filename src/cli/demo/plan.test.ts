@@ -26,7 +26,8 @@ test('the same seed plans the same shop, another seed another one', () => {
       expect(planShop(options)).toEqual(planShop(options))
       expect(planShop({ ...options, seed: (options.seed + 1) % 4_294_967_296 })).not.toEqual(planShop(options))
     }),
-    { numRuns: 10 },
+    // Of these eight customers none would have stored a card.
+    { numRuns: 10, examples: [[{ seed: 2_321_212_642, transactions: 42, days: 1 }]] },
   )
 })
 

@@ -110,7 +110,8 @@ function planCustomer(random: Random, index: number): Customer {
       number: random.weighted(region.cards).number,
       expiration_date: `${String(random.between(1, 12)).padStart(2, '0')}/${random.between(30, 33)}`,
     },
-    storesCard: random.chance(0.6),
+    // One does in any shop, however small: who has no gift card either may be the customer of any story.
+    storesCard: random.chance(0.6) || index === 1,
     giftCard:
       index % 7 === 0
         ? planGiftCard(random, 6_035_000_000_000_001 + index * 10, random.pick([20_000, 50_000, 80_000]))
